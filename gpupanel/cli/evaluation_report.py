@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from gpupanel.cli.output import NONE_GIVEN, answers, print_problems
-from gpupanel.domain.confusion import ClassFigures, LabelFigures
+from gpupanel.domain.confusion import ClassMetrics, LabelMetrics
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.following.status import RunStatus
@@ -18,7 +18,7 @@ _WORST_PRINTED = 50
 
 
 def print_evaluation(layout: RunLayout, status: RunStatus) -> None:
-    """Print the figures of each class, or where the predictions are; nothing of a training."""
+    """Print the metrics of each class, or where the predictions are; nothing of a training."""
     matrix = _matrix(layout, status)
     if matrix is not None:
         answers.print(_class_table(matrix))
@@ -79,7 +79,7 @@ def _matrix(layout: RunLayout, status: RunStatus) -> "ConfusionMatrix | None":
     return found
 
 
-def _labels(layout: RunLayout, status: RunStatus) -> LabelFigures | None:
+def _labels(layout: RunLayout, status: RunStatus) -> LabelMetrics | None:
     """Likewise, of several labels at once."""
     if status.evaluation is None or not status.evaluation.labels_file:
         return None
@@ -92,19 +92,19 @@ def _labels(layout: RunLayout, status: RunStatus) -> LabelFigures | None:
     return found
 
 
-def _label_document(figures: ClassFigures) -> dict[str, Any]:
-    rates = {"precision": figures.precision, "recall": figures.recall, "f1": figures.f1}
-    return {**figures.model_dump(mode="json"), **rates}
+def _label_document(metrics: ClassMetrics) -> dict[str, Any]:
+    rates = {"precision": metrics.precision, "recall": metrics.recall, "f1": metrics.f1}
+    return {**metrics.model_dump(mode="json"), **rates}
 
 
-def _label_table(labels: LabelFigures) -> Table:
+def _label_table(labels: LabelMetrics) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("label", overflow="fold")
     for name in ("precision", "recall", "F1", "examples"):
         table.add_column(name, justify="right")
-    for figures in labels.classes[:_MOST_CLASSES_PRINTED]:
-        rates = (figures.precision, figures.recall, figures.f1)
-        table.add_row(figures.name, *map(_fraction, rates), f"{figures.examples:,}")
+    for metrics in labels.classes[:_MOST_CLASSES_PRINTED]:
+        rates = (metrics.precision, metrics.recall, metrics.f1)
+        table.add_row(metrics.name, *map(_fraction, rates), f"{metrics.examples:,}")
     return table
 
 
@@ -120,7 +120,7 @@ def _printed_classes(matrix: "ConfusionMatrix") -> list[int]:
     """All classes; where they are many, those with the most mistakes, the worst first."""
     if matrix.size <= _MOST_CLASSES_PRINTED:
         return list(range(matrix.size))
-    scores = {number: figures.f1 for number, figures in enumerate(matrix.classes)}
+    scores = {number: metrics.f1 for number, metrics in enumerate(matrix.classes)}
     known = [(score, number) for number, score in scores.items() if score is not None]
     return [number for _, number in sorted(known)[:_WORST_PRINTED]]
 
@@ -131,13 +131,13 @@ def _class_table(matrix: "ConfusionMatrix") -> Table:
     for name in ("precision", "recall", "F1", "examples", "most confused with"):
         table.add_column(name, justify="left" if name.startswith("most ") else "right")
     for index in _printed_classes(matrix):
-        figures = matrix.classes[index]
+        metrics = matrix.classes[index]
         table.add_row(
-            figures.name,
-            _fraction(figures.precision),
-            _fraction(figures.recall),
-            _fraction(figures.f1),
-            f"{figures.examples:,}",
+            metrics.name,
+            _fraction(metrics.precision),
+            _fraction(metrics.recall),
+            _fraction(metrics.f1),
+            f"{metrics.examples:,}",
             _mistaken_for(matrix, index),
         )
     return table

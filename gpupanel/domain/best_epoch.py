@@ -9,7 +9,7 @@ from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.problem import Fix, Problem
 
 LEAST_PROGRESS = 1e-6
-"""By how much of itself a figure gets better at least, for early stopping, too. The last bits of
+"""By how much of itself a metric gets better at least, for early stopping, too. The last bits of
 a sum are rounded as its steps were added up, which a run does by time."""
 
 
@@ -58,7 +58,7 @@ class BestMetric(ChoiceEnum):
         return self not in (BestMetric.LOSS, BestMetric.ERROR)
 
     @property
-    def is_figure(self) -> bool:
+    def is_set_metric(self) -> bool:
         """Whether it is calculated of a whole set, and not a mean over its examples."""
         return self in (BestMetric.F1, BestMetric.AUC, BestMetric.R2)
 
@@ -93,7 +93,7 @@ class BestMetric(ChoiceEnum):
             return self._not_measured(
                 f"{target.value} are predicted, and it is not measured of them"
             )
-        if outputs is None or not self.is_figure:
+        if outputs is None or not self.is_set_metric:
             return None
         if self is BestMetric.AUC and target is Target.CLASSES and outputs != 2:
             return self._not_measured(f"there are {outputs:,} classes, and it is of two")

@@ -3,7 +3,7 @@
 from gpupanel.domain.value import Value
 
 
-class ClassFigures(Value):
+class ClassMetrics(Value):
     """How well one class is recognised.
 
     Attributes:
@@ -34,14 +34,14 @@ class ClassFigures(Value):
         return 2 * self.right / both if both else None
 
 
-class LabelFigures(Value):
+class LabelMetrics(Value):
     """How well each of several labels is recognised, of which an example may have any.
 
     Attributes:
-        classes: The figures of each label, in order.
+        classes: The metrics of each label, in order.
     """
 
-    classes: tuple[ClassFigures, ...]
+    classes: tuple[ClassMetrics, ...]
 
     def most_mistaken_for(self, index: int) -> tuple[str, int] | None:
         """Nothing: an example that lacks a label has not another one in its place."""

@@ -234,9 +234,9 @@ class TrainingSettings(Value):
     )
     best_metric: BestMetric = setting(
         "Best by",
-        "Which figure of the validation decides which epoch is the best one, and when early "
-        "stopping ends; the first of several that are equal but for rounding. With an average of "
-        "the weights it is measured of the average, and that is kept.",
+        "Which validation metric selects the best epoch, also for early stopping. Of epochs that "
+        "are equal except for rounding, the first one is the best. With an average of the weights, "
+        "the average is validated and kept.",
         default=BestMetric.LOSS,
         advanced=True,
     )
@@ -250,8 +250,8 @@ class TrainingSettings(Value):
     )
     early_stopping_patience: PositiveInt | None = setting(
         "Early stopping",
-        "End when the figure that decides which epoch is the best (best_metric; the training loss "
-        "where nothing is validated) has not got better for this many epochs.",
+        "Stop when the metric that selects the best epoch (best_metric; the training loss where "
+        "nothing is validated) has not improved for this many epochs.",
         default=None,
         prefix="after ",
         unit="epoch",

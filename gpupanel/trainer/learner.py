@@ -16,7 +16,7 @@ from gpupanel.domain.training import TrainingSettings
 from gpupanel.trainer.augmentation.augmenter import Augmenter, make_augmenter
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.datasets.split import Split, check_best_metric
-from gpupanel.trainer.measures.measured_objective import MeasuredObjective
+from gpupanel.trainer.metrics.evaluation_objective import EvaluationObjective
 from gpupanel.trainer.models.build import BuiltModel, build_model
 from gpupanel.trainer.models.keras_settings import set_keras
 from gpupanel.trainer.models.network import Building
@@ -93,7 +93,7 @@ class Learner:
 
     built: BuiltModel
     objective: Objective
-    measured: MeasuredObjective
+    measured: EvaluationObjective
     curve: RateCurve
     periods: tuple[Period, ...]
     validation_calls: StepCalls | None
@@ -299,7 +299,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         )
 
     with strategy.scope():
-        measured = MeasuredObjective(
+        measured = EvaluationObjective(
             objective,
             split.data.target,
             building.output_count,

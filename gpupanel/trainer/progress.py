@@ -64,7 +64,7 @@ class TrainingRecord:
 
 
 def added(sums: tuple[float, ...], more: tuple[float, ...]) -> tuple[float, ...]:
-    """Sums of loss and measures, and those of more examples; the first may be empty for none."""
+    """Sums of loss and metrics, and those of more examples; the first may be empty for none."""
     before = sums or (0.0,) * len(more)
     return tuple(one + other for one, other in zip(before, more, strict=True))
 
@@ -97,7 +97,7 @@ class StepReports:
         Args:
             steps: How many.
             examples: Of them.
-            sums: Over these, of loss and measures.
+            sums: Over these, of loss and metrics.
             s: See above.
             waited_s: See above.
             of_updates: What each update gave, summed over the steps.

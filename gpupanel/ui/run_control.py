@@ -21,7 +21,7 @@ from gpupanel.ui.workers.run_reader import RunFacts
 from gpupanel.ui.workers.run_worker import RunWatch
 
 if TYPE_CHECKING:
-    from gpupanel.domain.confusion import LabelFigures
+    from gpupanel.domain.confusion import LabelMetrics
     from gpupanel.runs.following.confusion_matrix import ConfusionMatrix
 
 END_NOW_AFTER_MS = 2_000
@@ -104,7 +104,7 @@ class RunControl(QObject):
         return None if self._shown is None else self._shown.status
 
     @property
-    def shown_confusion(self) -> "ConfusionMatrix | LabelFigures | Problem | None":
+    def shown_confusion(self) -> "ConfusionMatrix | LabelMetrics | Problem | None":
         """The confusion matrix of the shown run, where it evaluated; or why it cannot be read."""
         return None if self._shown is None else self._shown.confusion
 

@@ -13,7 +13,7 @@ from gpupanel.domain.events import Phase
 from gpupanel.domain.model import SavedModel
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.profile import DeviceSettings, Profile
-from gpupanel.files.label_figures_file import write_label_figures
+from gpupanel.files.label_metrics_file import write_label_metrics
 from gpupanel.runs.tools.export.export_format import ModelExportFormat
 from gpupanel.ui.bindings.model_use import ModelUse
 from gpupanel.ui.live_page import LivePage
@@ -116,7 +116,7 @@ def test_that_the_folder_of_predictions_is_opened(qtbot, page, control, runs_dir
 
 @pytest.mark.parametrize(
     ("is_there", "words"),
-    [(True, "several labels at once"), (False, "The figures of the labels of")],
+    [(True, "several labels at once"), (False, "The metrics of the labels of")],
 )
 def test_that_the_figures_of_several_labels_are_read_and_a_lost_file_is_said(
     qtbot, page, control, runs_dir, is_there, words
@@ -131,7 +131,7 @@ def test_that_the_figures_of_several_labels_are_read_and_a_lost_file_is_said(
         run.begin(Phase.EVALUATING)
         if is_there:
             counts = np.array([[2, 1], [2, 2], [1, 1]])
-            write_label_figures(run.layout.confusion, ("sun", "sea"), counts)
+            write_label_metrics(run.layout.confusion, ("sun", "sea"), counts)
         run.write(found)
         run.end(Outcome.COMPLETED)
         control.open(run.layout)

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QPushButton
 
-from gpupanel.domain.confusion import ClassFigures, LabelFigures
+from gpupanel.domain.confusion import ClassMetrics, LabelMetrics
 from gpupanel.domain.events import EvaluationDone
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import Problem, Severity
@@ -278,10 +278,10 @@ def test_that_an_empty_map_paints_nothing_and_breaks_nothing(confusion):
 
 
 def test_that_several_labels_have_figures_each_and_no_matrix(panel):
-    labels = LabelFigures(
+    labels = LabelMetrics(
         classes=(
-            ClassFigures(name="sun", examples=10, predicted=5, right=4),
-            ClassFigures(name="\x1bsea", examples=2, predicted=0, right=0),
+            ClassMetrics(name="sun", examples=10, predicted=5, right=4),
+            ClassMetrics(name="\x1bsea", examples=2, predicted=0, right=0),
         )
     )
     found = PETS.model_copy(

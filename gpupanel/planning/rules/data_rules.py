@@ -197,7 +197,7 @@ def loss_of_values_changed(context: PlanningContext) -> Iterator[Problem]:
 
 
 def best_metric_unmeasured(context: PlanningContext) -> Iterator[Problem]:
-    """The best epoch is that of a figure that is not measured of what is predicted."""
+    """The best epoch is that of a metric that is not measured of what is predicted."""
     validates = context.trains and context.may_validate
     preview = context.known_data
     outputs = None if preview is None else preview.output_count

@@ -57,7 +57,7 @@ def epoch_needs(profile: Profile) -> EpochNeeds:
     predicts_values = data.target_kind is Target.VALUES
     stops_early = training.early_stopping_patience is not None
     keeps_best = data.may_validate and training.keep is not Keep.LAST
-    is_figure = data.may_validate and training.best_metric.is_figure
+    is_figure = data.may_validate and training.best_metric.is_set_metric
     return EpochNeeds(
         predicts_values=predicts_values,
         predicts_several=predicts_values and data.may_predict_several,

@@ -6,12 +6,12 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from gpupanel.domain.confusion import ClassFigures, LabelFigures
+from gpupanel.domain.confusion import ClassMetrics, LabelMetrics
 from gpupanel.domain.events import EvaluationDone
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.confusion_file import ConfusionCells, Counts, read_confusion
-from gpupanel.files.label_figures_file import read_label_figures
+from gpupanel.files.label_metrics_file import read_label_metrics
 
 MOST_CLASSES_IN_FULL = 2_000
 """So many rows and columns are 4 million numbers; beyond that nobody gets the zeros, too."""
@@ -77,10 +77,10 @@ class ConfusionMatrix:
         return int(self._right.sum()) / self.examples if self.examples else None
 
     @cached_property
-    def classes(self) -> tuple[ClassFigures, ...]:
-        """The figures of each class, in order."""
+    def classes(self) -> tuple[ClassMetrics, ...]:
+        """The metrics of each class, in order."""
         predicted = self._sums(self._cells.columns, self._cells.counts)
-        figures = zip(
+        metrics = zip(
             self.class_names,
             self.totals.tolist(),
             predicted.tolist(),
@@ -88,8 +88,8 @@ class ConfusionMatrix:
             strict=True,
         )
         return tuple(
-            ClassFigures.model_construct(name=name, examples=total, predicted=taken, right=right)
-            for name, total, taken, right in figures
+            ClassMetrics.model_construct(name=name, examples=total, predicted=taken, right=right)
+            for name, total, taken, right in metrics
         )
 
     def prepare(self) -> None:
@@ -191,8 +191,8 @@ class ConfusionMatrix:
         return sums
 
 
-def read_labels(layout: RunLayout, found: EvaluationDone) -> LabelFigures | Problem | None:
-    """The figures of several labels at once of an evaluation.
+def read_labels(layout: RunLayout, found: EvaluationDone) -> LabelMetrics | Problem | None:
+    """The metrics of several labels at once of an evaluation.
 
     Returns:
         ``None`` where there are none; the problem where they cannot be read.
@@ -200,9 +200,9 @@ def read_labels(layout: RunLayout, found: EvaluationDone) -> LabelFigures | Prob
     if not found.labels_file:
         return None
     try:
-        return read_label_figures(layout.confusion)
+        return read_label_metrics(layout.confusion)
     except (OSError, ValueError) as error:
-        return _unread(layout, "The figures of the labels", "label", error)
+        return _unread(layout, "The metrics of the labels", "label", error)
 
 
 def read_matrix(layout: RunLayout, found: EvaluationDone) -> ConfusionMatrix | Problem | None:
@@ -230,7 +230,7 @@ def _unread(layout: RunLayout, what: str, each: str, error: Exception) -> Proble
         severity=Severity.WARNING,
         message=f"{what} of {layout.name} cannot be read: its file {layout.confusion.name} is "
         "missing or damaged.",
-        hint="The figures over all examples are right; evaluate again to get those of each "
+        hint="The metrics over all examples are right; evaluate again to get those of each "
         f"{each}.",
         detail=f"{type(error).__name__}: {error}",
     )

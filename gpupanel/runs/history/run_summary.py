@@ -146,7 +146,7 @@ class RunSummary(Value):
         return self.metrics if self.task != "train" else self.metrics.of_part("val")
 
     def quality_of(self, name: str) -> float | None:
-        """One figure of :attr:`quality`, for tables of thousands of runs."""
+        """One metric of :attr:`quality`, for tables of thousands of runs."""
         value: float | None = getattr(self.metrics, name if self.task != "train" else f"val_{name}")
         return value
 

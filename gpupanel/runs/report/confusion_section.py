@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from gpupanel.domain.confusion import ClassFigures
+from gpupanel.domain.confusion import ClassMetrics
 from gpupanel.domain.number_text import DASH, count
 from gpupanel.runs.following.confusion_matrix import ConfusionMatrix
 from gpupanel.runs.report.markup import Html, element, section, table, text
@@ -128,7 +128,7 @@ def _most_mistaken(matrix: ConfusionMatrix) -> Html:
     )
 
 
-def _figures(classes: Sequence[ClassFigures], each: str) -> list[Html]:
+def _figures(classes: Sequence[ClassMetrics], each: str) -> list[Html]:
     shown = list(classes)
     title = f"Each {each}"
     if len(shown) > MOST_IN_FULL:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gpupanel.domain.confusion import LabelFigures
+from gpupanel.domain.confusion import LabelMetrics
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
@@ -29,7 +29,7 @@ class ReportMaterial:
         profile: ``None``: it cannot be read.
         plan: ``None``: it cannot be read.
         matrix: The confusion matrix of an evaluation of classes.
-        labels: The figures of an evaluation of several labels at once.
+        labels: The metrics of an evaluation of several labels at once.
         fingerprints: Of what the run was made of.
         model_bytes: Of the trained model; ``None``: there is none.
         problems: What of the run cannot be shown.
@@ -40,7 +40,7 @@ class ReportMaterial:
     profile: Profile | None = None
     plan: LaunchPlan | None = None
     matrix: ConfusionMatrix | None = None
-    labels: LabelFigures | None = None
+    labels: LabelMetrics | None = None
     fingerprints: tuple[RunFingerprint, ...] = ()
     model_bytes: int | None = None
     problems: tuple[Problem, ...] = ()
@@ -79,7 +79,7 @@ def read_material(
         profile=profile,
         plan=plan,
         matrix=matrix if isinstance(matrix, ConfusionMatrix) else None,
-        labels=labels if isinstance(labels, LabelFigures) else None,
+        labels=labels if isinstance(labels, LabelMetrics) else None,
         fingerprints=fingerprints(layout),
         model_bytes=_model_bytes(layout),
         problems=tuple(problems),

@@ -61,10 +61,10 @@ def split(data_set: DataSet, settings: DataSettings, seed: int) -> Split:
 
 
 def check_best_metric(metric: BestMetric, divided: Split) -> None:
-    """Refuse a figure that decides which epoch is the best, and cannot be measured.
+    """Refuse a metric that decides which epoch is the best, and cannot be measured.
 
     Args:
-        metric: That figure.
+        metric: That metric.
         divided: Decides nothing where nothing is validated.
 
     Raises:

@@ -23,9 +23,9 @@ from gpupanel.trainer.inference.meaning import (
     label_scores,
     scores_of,
 )
-from gpupanel.trainer.measures.figures import with_figures
-from gpupanel.trainer.measures.set_figure import SetFigure, SetPart
-from gpupanel.trainer.measures.set_figures import figures_of
+from gpupanel.trainer.metrics.scores import with_set_metrics
+from gpupanel.trainer.metrics.set_metric import SetMetric, SetPart
+from gpupanel.trainer.metrics.set_metrics import set_metrics_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,7 +42,7 @@ class EvaluatedPart:
         labels: Of several labels, shape [3, labels]: how many examples have each, are said to have
             it, and are rightly so.
         worst: Of several labels and of values, the examples with the largest errors.
-        figures: What each figure adds up.
+        metric_sums: What each metric adds up.
     """
 
     loss_sum: float
@@ -51,7 +51,7 @@ class EvaluatedPart:
     probabilities: Floats | None = None
     labels: Counts | None = None
     worst: Errors | None = None
-    figures: tuple[Any, ...] = ()
+    metric_sums: tuple[Any, ...] = ()
 
 
 class Evaluation:
@@ -64,7 +64,7 @@ class Evaluation:
     def __init__(self, labels: Array, reading: OutputMeaning) -> None:
         self._labels = labels
         self._reading = reading
-        self._figures = _figures(labels, reading)
+        self._set_metrics = _set_metrics(labels, reading)
         self._totals: tuple[Any, ...] = ()
         self.confusion = ConfusionCounts(reading.class_count)
         self._kept: list[tuple[npt.NDArray[np.int32], Floats]] = []
@@ -98,7 +98,7 @@ class Evaluation:
             _sum_of_means(abs(errors)),
             _NO_CLASSES,
             worst=largest_errors(abs(errors), outputs, first),
-            figures=self._added(SetPart(predicted, values, predicted)),
+            metric_sums=self._added(SetPart(predicted, values, predicted)),
         )
 
     def _of_labels(self, outputs: Floats, labels: Array, first: int) -> EvaluatedPart:
@@ -113,7 +113,7 @@ class Evaluation:
             _NO_CLASSES,
             labels=counts.astype(np.int64),
             worst=largest_errors(-logarithms, label_probabilities(outputs, meaning), first),
-            figures=self._added(SetPart(outputs, has, said)),
+            metric_sums=self._added(SetPart(outputs, has, said)),
         )
 
     def _of_classes(self, outputs: Floats, labels: Array) -> EvaluatedPart:
@@ -128,11 +128,11 @@ class Evaluation:
             float((true == taken_for).sum()),
             np.stack([true, taken_for], axis=1),
             np.stack(chances, axis=1),
-            figures=self._added(SetPart(scores.logarithms, true, taken_for)),
+            metric_sums=self._added(SetPart(scores.logarithms, true, taken_for)),
         )
 
     def _added(self, part: SetPart) -> tuple[Any, ...]:
-        return tuple(figure.of_part(part) for figure in self._figures)
+        return tuple(metric.of_part(part) for metric in self._set_metrics)
 
     def add(self, examples: int, parts: list[EvaluatedPart]) -> None:
         """Add one batch."""
@@ -143,9 +143,9 @@ class Evaluation:
             self.confusion.add(part.classes[:, 0], part.classes[:, 1])
             self._keep(part)
             if not self._totals:
-                self._totals = copy.deepcopy(part.figures)
+                self._totals = copy.deepcopy(part.metric_sums)
             else:
-                for total, more in zip(self._totals, part.figures, strict=True):
+                for total, more in zip(self._totals, part.metric_sums, strict=True):
                     total += more
             if part.labels is not None:
                 self._label_counts = self._label_counts + part.labels
@@ -166,9 +166,9 @@ class Evaluation:
             measured = Metrics(loss=loss, mean_absolute_error=measure)
         else:
             measured = Metrics(loss=loss, accuracy=measure)
-        added = zip(self._figures, self._totals, strict=True)
-        figures = (figure.metrics_of_parts(total, self._examples) for figure, total in added)
-        return with_figures(measured, figures)
+        added = zip(self._set_metrics, self._totals, strict=True)
+        metrics = (metric.metrics_of_parts(total, self._examples) for metric, total in added)
+        return with_set_metrics(measured, metrics)
 
     def examples(self, indices: Indices) -> EvaluatedExamples | None:
         """What became of each example; ``None``: it is not known of all, or there were too many.
@@ -221,7 +221,7 @@ class Evaluation:
 _NO_CLASSES = np.empty((0, 2), np.int64)
 
 
-def _figures(labels: Array, reading: OutputMeaning) -> tuple[SetFigure, ...]:
+def _set_metrics(labels: Array, reading: OutputMeaning) -> tuple[SetMetric, ...]:
     """All that fit: only sums that are sent between devices have to be few."""
     if reading.meaning is Meaning.VALUES:
         means = labels[:1].reshape(-1).astype(np.float32)
@@ -231,7 +231,7 @@ def _figures(labels: Array, reading: OutputMeaning) -> tuple[SetFigure, ...]:
         target = Target.LABELS if reading.of_labels else Target.CLASSES
         outputs = reading.label_count or reading.class_count
     units = np.ones_like(means)
-    return tuple(figures_of(target, outputs, units, means, most_counted=math.inf))
+    return tuple(set_metrics_of(target, outputs, units, means, most_counted=math.inf))
 
 
 def _sum_of_means(each: npt.NDArray[np.generic]) -> float:

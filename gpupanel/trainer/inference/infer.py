@@ -18,7 +18,7 @@ from gpupanel.domain.events import (
 )
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.confusion_file import write_confusion
-from gpupanel.files.label_figures_file import write_label_figures
+from gpupanel.files.label_metrics_file import write_label_metrics
 from gpupanel.files.worst_file import write_worst
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.inference.evaluation import Evaluation
@@ -168,13 +168,13 @@ class Inference:
             examples = evaluation.examples(self._examples.indices)
             write_confusion(path, evaluation.confusion.cells(self._class_names(reading)), examples)
         except OSError as error:
-            # The figures over all examples were reached, and need little space.
+            # The metrics over all examples were reached, and need little space.
             self._report(confusion_not_saved(error))
             return ""
         return path.name
 
     def _save_labels(self, evaluation: Evaluation, reading: OutputMeaning) -> str:
-        """The name of the file with the figures of several labels; empty likewise.
+        """The name of the file with the metrics of several labels; empty likewise.
 
         Of values the file has those examples alone that were worst.
         """
@@ -185,7 +185,7 @@ class Inference:
         worst = evaluation.worst(self._examples.indices, names)
         try:
             if reading.of_labels:
-                write_label_figures(path, names, evaluation.label_counts, worst)
+                write_label_metrics(path, names, evaluation.label_counts, worst)
             elif worst is not None:
                 write_worst(path, worst)
         except OSError as error:

@@ -193,7 +193,7 @@ def _learned(known: int, count: int, about: str, *, has_held_out: bool) -> Probl
         code="evaluates_what_was_learned",
         severity=Severity.WARNING,
         field=_FIELD,
-        message=f"The model learned from {what}: its figures are better than those of new "
+        message=f"The model learned from {what}: its metrics are better than those of new "
         "examples.",
         hint=way if has_held_out else _OTHER_DATA,
         fix=_AUTOMATIC if has_held_out else None,
@@ -205,7 +205,7 @@ _UNKNOWN = Problem(
     severity=Severity.WARNING,
     field=_FIELD,
     message="The model learned from data in this place, which is not as it was any more, or read "
-    "otherwise: which of the examples it learned from is not known, and its figures may be better "
+    "otherwise: which of the examples it learned from is not known, and its metrics may be better "
     "than those of new examples.",
     hint=_OTHER_DATA,
 )
@@ -214,7 +214,7 @@ LEARNED_FROM_UNKNOWN = Problem(
     severity=Severity.HINT,
     field=_FIELD,
     message="The model's file does not say what it learned from: every example is evaluated, and "
-    "where it learned from some of them, its figures are better than those of new examples.",
+    "where it learned from some of them, its metrics are better than those of new examples.",
     hint="Choose data that it did not learn from. A model that gpupanel trained says it; one that "
     "was trained elsewhere, or by an exported script, does not.",
 )

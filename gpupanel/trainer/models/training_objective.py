@@ -1,7 +1,7 @@
 """Losses of which a training makes other ones small than those that are measured.
 
 Smoothed labels and a focal loss change what is learned. What validates and tests stays the plain
-cross-entropy, so that trainings can be compared; measures beside the loss stay as they are, too.
+cross-entropy, so that trainings can be compared; metrics beside the loss stay as they are, too.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ class TrainingObjective:
         """Changes nothing yet.
 
         Args:
-            plain: What measures.
+            plain: The objective without class weights, whose metrics stay as they are.
             target: What the labels are; no values.
             training: Has smoothing and loss.
             weights: What the loss of an example of each class counts; ``None``: 1.
@@ -49,8 +49,8 @@ class TrainingObjective:
 
     def sums(self, outputs: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, ...]:
         """See :meth:`~gpupanel.trainer.models.objectives.Objective.sums`."""
-        _, *measures = self._plain.sums(outputs, labels)
-        return self._loss(tf.cast(outputs, tf.float32), labels), *measures
+        _, *metrics = self._plain.sums(outputs, labels)
+        return self._loss(tf.cast(outputs, tf.float32), labels), *metrics
 
     def metrics(self, sums: Sequence[float], examples: int) -> Metrics:
         """See :meth:`~gpupanel.trainer.models.objectives.Objective.metrics`."""

@@ -18,7 +18,7 @@ class Position(Value):
         epoch: The epoch being trained, counted from 1.
         step_in_epoch: Updates of it that are done.
         epoch_examples: Examples of it that were trained on.
-        epoch_sums: Their sums of loss and measures, as the objective counts them; empty where
+        epoch_sums: Their sums of loss and metrics, as the objective counts them; empty where
             nothing was added yet.
         metrics: Of the last whole epoch.
         best: The epoch that validated best, by the setting ``training.best_metric``; ``None`` where

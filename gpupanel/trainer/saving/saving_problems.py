@@ -65,9 +65,9 @@ def confusion_not_saved(cause: OSError) -> Problem:
     return Problem(
         code="confusion_not_saved",
         severity=Severity.WARNING,
-        message=f"The confusion matrix could not be saved, because {_why(cause)}; the figures over "
+        message=f"The confusion matrix could not be saved, because {_why(cause)}; the metrics over "
         "all examples are there.",
-        hint=f"{_what_to_do(cause)}, and evaluate again for the figures of each class.",
+        hint=f"{_what_to_do(cause)}, and evaluate again for the metrics of each class.",
         detail="".join(traceback.format_exception(cause)),
     )
 

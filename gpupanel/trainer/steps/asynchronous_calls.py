@@ -44,7 +44,7 @@ class AsynchronousCalls(StepCalls):
             coordinator: Knows the workers.
             feed: Where the examples come from.
             shares: See :attr:`shares`.
-            sum_count: How many sums of loss and measures a worker gives.
+            sum_count: How many sums of loss and metrics a worker gives.
             replica_step: What a worker does with a batch.
             accumulation_steps: Micro-batches of a full batch.
         """

@@ -48,7 +48,7 @@ class Calls(StepCalls):
             strategy: Its replicas are those of the shares, of all processes.
             feed: Where the examples come from.
             shares: See :attr:`shares`.
-            sum_count: How many sums of loss and measures a replica gives.
+            sum_count: How many sums of loss and metrics a replica gives.
             replica_step: What a replica does with its part.
             accumulation_steps: Micro-batches of each part of a full batch.
             timed: Whether the step gives its seconds, and the sums have ``replica_seconds``.

@@ -48,7 +48,7 @@ def calls_over(
         examples: To be stepped over.
         strategy: The plan's.
         plan: Its replicas and shares.
-        sum_count: How many sums of loss and measures a step gives.
+        sum_count: How many sums of loss and metrics a step gives.
         timed: See :class:`~gpupanel.trainer.steps.calls.Calls`.
         augmenter: Changes the examples; ``None``: they stay as they are.
     """

@@ -20,7 +20,7 @@ class Contribution(NamedTuple):
     """Of one replica, or of one of its micro-batches: all of it is summed up.
 
     Attributes:
-        sums: Over the examples, of loss and measures, as
+        sums: Over the examples, of loss and metrics, as
             :class:`~gpupanel.trainer.models.objectives.Objective` counts them.
         gradients: Of each weight; the loss is divided by the examples of the whole batch.
         moments: Of each batch normalisation, shape [calls, 2, channels]: mean of its inputs and of

@@ -56,7 +56,7 @@ class TrainingStep:
         self._timed = timed
 
     def __call__(self, features: tf.Tensor, labels: tf.Tensor, part: BatchPart) -> ReplicaSums:
-        """One update; gives the sums of loss and measures before it, and what it says of itself."""
+        """One update; gives the sums of loss and metrics before it, and what it says of itself."""
         state = self._update.state()
         learn = self._timed_learning if self._timed else self._learning
         sums, contribution = learn(state, features, labels, part)
@@ -134,7 +134,7 @@ class EvaluationStep:
         self._averages = averages
 
     def __call__(self, features: tf.Tensor, labels: tf.Tensor, part: BatchPart) -> ReplicaSums:
-        """The sums of loss and measures."""
+        """The sums of loss and metrics."""
         del part
         with self._averages.in_place_of_weights() if self._averages else nullcontext():
             outputs = self._model(features, training=False)

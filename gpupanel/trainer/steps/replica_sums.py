@@ -14,7 +14,7 @@ class ReplicaSums(NamedTuple):
     """Of one replica's part of one step.
 
     Attributes:
-        sums: Over its examples, of loss and measures, as
+        sums: Over its examples, of loss and metrics, as
             :class:`~gpupanel.trainer.models.objectives.Objective` counts them; float32.
         timing: From its part of the batch being ready to its gradients being ready, so without
             waiting for other replicas; ``None`` where the graph has no clocks.

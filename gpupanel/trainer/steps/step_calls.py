@@ -23,7 +23,7 @@ class CallSums:
     """What one call did, over all its steps and replicas.
 
     Attributes:
-        sums: Of loss and measures, as :class:`~gpupanel.trainer.models.objectives.Objective` counts
+        sums: Of loss and metrics, as :class:`~gpupanel.trainer.models.objectives.Objective` counts
             them.
         steps: Steps done: fewer than asked when one of them had a loss that is not finite.
         votes: What the processes of the run handed in, summed: the same on each of them.

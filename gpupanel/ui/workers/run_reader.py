@@ -26,7 +26,7 @@ from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.ui.workers.worker_thread import Worker, guarded_slot
 
 if TYPE_CHECKING:
-    from gpupanel.domain.confusion import LabelFigures
+    from gpupanel.domain.confusion import LabelMetrics
     from gpupanel.runs.following.confusion_matrix import ConfusionMatrix
 
 POLL_MS = 500
@@ -56,7 +56,7 @@ class RunUpdate:
 
     followed: FollowedRun
     status: RunStatus
-    confusion: "ConfusionMatrix | LabelFigures | Problem | None" = None
+    confusion: "ConfusionMatrix | LabelMetrics | Problem | None" = None
 
 
 class RunReader(Worker):
@@ -74,7 +74,7 @@ class RunReader(Worker):
         self._layout = layout
         self._follower = RunFollower(layout, reads_aside=True)
         self._status = RunStatus()
-        self._confusion: ConfusionMatrix | LabelFigures | Problem | None = None
+        self._confusion: ConfusionMatrix | LabelMetrics | Problem | None = None
         self._is_unread = False
         self._has_more = False
         self._has_caught_up = False
@@ -233,7 +233,7 @@ def _last_word(summary: RunSummary) -> FollowedRun:
 
 def _read_matrix(
     layout: RunLayout, evaluation: EvaluationDone
-) -> "ConfusionMatrix | LabelFigures | Problem | None":
+) -> "ConfusionMatrix | LabelMetrics | Problem | None":
     """In this thread, the class figures, too: of thousands of classes they take a moment."""
     # Not at the top: NumPy takes longer to load than a window may not answer.
     from gpupanel.runs.following.confusion_matrix import (

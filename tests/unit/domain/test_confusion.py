@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpupanel.domain.confusion import ClassFigures, LabelFigures
+from gpupanel.domain.confusion import ClassMetrics, LabelMetrics
 
 
 def test_that_precision_recall_and_f1_are_those_of_the_counts() -> None:
-    cat = ClassFigures(name="cat", examples=10, predicted=9, right=8)
+    cat = ClassMetrics(name="cat", examples=10, predicted=9, right=8)
 
     assert cat.precision == pytest.approx(8 / 9)
     assert cat.recall == pytest.approx(0.8)
@@ -16,25 +16,25 @@ def test_that_precision_recall_and_f1_are_those_of_the_counts() -> None:
 
 
 def test_that_a_class_that_never_occurs_has_no_figures() -> None:
-    unicorn = ClassFigures(name="unicorn", examples=0, predicted=0, right=0)
+    unicorn = ClassMetrics(name="unicorn", examples=0, predicted=0, right=0)
 
     assert (unicorn.precision, unicorn.recall, unicorn.f1) == (None, None, None)
 
 
 def test_that_a_class_that_is_never_predicted_has_no_precision_but_an_f1_of_zero() -> None:
-    missed = ClassFigures(name="cat", examples=5, predicted=0, right=0)
+    missed = ClassMetrics(name="cat", examples=5, predicted=0, right=0)
 
     assert (missed.precision, missed.recall, missed.f1) == (None, 0.0, 0.0)
 
 
 @given(right=st.integers(0, 9), missed=st.integers(0, 9), wrong=st.integers(0, 9))
 def test_that_figures_are_fractions(right: int, missed: int, wrong: int) -> None:
-    each = ClassFigures(name="a", examples=right + missed, predicted=right + wrong, right=right)
+    each = ClassMetrics(name="a", examples=right + missed, predicted=right + wrong, right=right)
 
     for figure in (each.precision, each.recall, each.f1):
         assert figure is None or 0.0 <= figure <= 1.0
 
 
 def test_that_no_label_is_mistaken_for_another() -> None:
-    figures = ClassFigures(name="sun", examples=3, predicted=2, right=1)
-    assert LabelFigures(classes=(figures,)).most_mistaken_for(0) is None
+    figures = ClassMetrics(name="sun", examples=3, predicted=2, right=1)
+    assert LabelMetrics(classes=(figures,)).most_mistaken_for(0) is None

@@ -9,7 +9,7 @@ from sklearn import metrics as sklearn_metrics
 from gpupanel.domain.data import Target
 from gpupanel.trainer.inference.evaluation import Evaluation
 from gpupanel.trainer.inference.meaning import Meaning, OutputMeaning
-from gpupanel.trainer.measures.measured_objective import MeasuredObjective
+from gpupanel.trainer.metrics.evaluation_objective import EvaluationObjective
 from gpupanel.trainer.models.objectives import make_objective
 
 COUNT = 700
@@ -21,7 +21,7 @@ def found(target, outputs, labels, meaning, units=nothing, means=nothing, *, is_
     """As validation measures it in parts, as an evaluation does, and with which sums."""
     plain = make_objective(target, units, means)
     given = (plain, target, outputs.shape[1], units, means)
-    objective = MeasuredObjective(*given, exact_area=is_exact)
+    objective = EvaluationObjective(*given, exact_area=is_exact)
     compiled = tf.function(objective.sums)
     objective.begin()
     more, passes = True, 0

@@ -30,7 +30,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.confusion_file import read_evaluated
-from gpupanel.files.label_figures_file import read_label_figures
+from gpupanel.files.label_metrics_file import read_label_metrics
 from gpupanel.files.worst_file import read_worst
 from gpupanel.runs.following.confusion_matrix import ConfusionMatrix, read_matrix
 from gpupanel.trainer.datasets.sources.digits import read_digits
@@ -282,7 +282,7 @@ def test_that_several_labels_have_figures_each(evaluated: Callable[[str], Evalua
     run = evaluated("labels by sigmoids")
     has, said = run.keras["labels"] > 0.5, run.keras["outputs"] > 0.5
     assert run.evaluation.labels_file == "evaluation.npz"
-    figures = read_label_figures(run.layout.confusion).classes
+    figures = read_label_metrics(run.layout.confusion).classes
     assert [each.name for each in figures] == list("0123456789")
     assert [each.examples for each in figures] == has.sum(axis=0).tolist()
     assert [each.predicted for each in figures] == said.sum(axis=0).tolist()

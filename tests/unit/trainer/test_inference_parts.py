@@ -19,7 +19,7 @@ from gpupanel.domain.data import Target
 from gpupanel.domain.events import ExamplesDone, decode_event
 from gpupanel.domain.model import MlpModel, SavedModel
 from gpupanel.domain.problem import ProblemError
-from gpupanel.files.label_figures_file import read_label_figures, write_label_figures
+from gpupanel.files.label_metrics_file import read_label_metrics, write_label_metrics
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.inference.confusion_counts import ConfusionCounts
 from gpupanel.trainer.inference.evaluation import Evaluation
@@ -544,8 +544,8 @@ def test_that_several_labels_are_counted_each(tmp_path: Path) -> None:
     for first, end in ((0, 2), (2, 3)):
         evaluation.add(end - first, [evaluation.digest(outputs[first:end], first)])
     assert evaluation.label_counts.tolist() == [[2, 1], [2, 2], [1, 1]]
-    write_label_figures(tmp_path / "e.npz", ("sun", "\ud800sea"), evaluation.label_counts)
-    sun, sea = read_label_figures(tmp_path / "e.npz").classes
+    write_label_metrics(tmp_path / "e.npz", ("sun", "\ud800sea"), evaluation.label_counts)
+    sun, sea = read_label_metrics(tmp_path / "e.npz").classes
     assert (sun.name, sun.examples, sun.predicted, sun.right) == ("sun", 2, 2, 1)
     assert (sun.precision, sea.recall, sea.precision) == (0.5, 1.0, 0.5)
     assert sea.name == "?sea"
@@ -570,4 +570,4 @@ def test_that_figures_of_labels_that_somebody_made_up_are_refused(
     arrays = {name: each for name, each in {**whole, **changed}.items() if each is not None}
     np.savez(tmp_path / "e.npz", **arrays, allow_pickle=True)
     with pytest.raises(ValueError, match=r"label|no item|array"):
-        read_label_figures(tmp_path / "e.npz")
+        read_label_metrics(tmp_path / "e.npz")

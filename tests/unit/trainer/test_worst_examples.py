@@ -9,7 +9,7 @@ from gpupanel.domain.data import ImagesData, Target
 from gpupanel.domain.model import SavedModel
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.shown_examples import ExampleChoice, ShownExamples, ShownRequest
-from gpupanel.files.label_figures_file import read_label_figures, write_label_figures
+from gpupanel.files.label_metrics_file import read_label_metrics, write_label_metrics
 from gpupanel.files.worst_file import (
     MOST_WORST,
     WorstExamples,
@@ -108,8 +108,8 @@ def test_that_labels_are_shown_by_their_names_beside_the_figures(tmp_path: Path)
     data = csv_data(tmp_path / "in", "f,sun,sea\na.png,1,1\nb.png,0,1\ndeep/c.png,0,0\n")
     names = ("sun", "sea")
     worst = worst_of([[0, 0], [1, 1]], [[0.75, 0.25], [0.5, 1.0]], names)
-    write_label_figures(tmp_path / "e.npz", names, np.zeros((3, 2), np.int64), worst)
-    assert [each.name for each in read_label_figures(tmp_path / "e.npz").classes] == list(names)
+    write_label_metrics(tmp_path / "e.npz", names, np.zeros((3, 2), np.int64), worst)
+    assert [each.name for each in read_label_metrics(tmp_path / "e.npz").classes] == list(names)
     found = shown(tmp_path / "e.npz", data.model_copy(update={"predicts": Target.LABELS}))
     first, second = found.examples
     assert (first.label, second.label) == ("", "sun, sea")

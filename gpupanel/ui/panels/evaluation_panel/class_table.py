@@ -7,7 +7,7 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QHeaderView, QSizePolicy, QWidget
 from typing_extensions import override
 
-from gpupanel.domain.confusion import ClassFigures, LabelFigures
+from gpupanel.domain.confusion import ClassMetrics, LabelMetrics
 from gpupanel.ui import formatting
 from gpupanel.ui.widgets.table_model import Column, TableModel
 from gpupanel.ui.widgets.table_view import TableView
@@ -27,7 +27,7 @@ class _Row:
     """A class with the worst mistake about it."""
 
     number: int
-    figures: ClassFigures
+    metrics: ClassMetrics
     mistake: tuple[str, int] | None
 
 
@@ -43,35 +43,35 @@ _COLUMNS: tuple[Column[_Row], ...] = (
     Column(
         "Class",
         "The class, in the order of the class numbers.",
-        lambda row: row.figures.name,
+        lambda row: row.metrics.name,
         lambda row: row.number,
     ),
     Column(
         "Precision",
         "Of the examples predicted as this class, the fraction that belongs to it.",
-        lambda row: formatting.fraction(row.figures.precision),
-        lambda row: _or_last(row.figures.precision),
+        lambda row: formatting.fraction(row.metrics.precision),
+        lambda row: _or_last(row.metrics.precision),
         is_number=True,
     ),
     Column(
         "Recall",
         "Of the examples of this class, the fraction predicted as it.",
-        lambda row: formatting.fraction(row.figures.recall),
-        lambda row: _or_last(row.figures.recall),
+        lambda row: formatting.fraction(row.metrics.recall),
+        lambda row: _or_last(row.metrics.recall),
         is_number=True,
     ),
     Column(
         "F1",
         "The harmonic mean of precision and recall: high only where both are.",
-        lambda row: formatting.fraction(row.figures.f1),
-        lambda row: _or_last(row.figures.f1),
+        lambda row: formatting.fraction(row.metrics.f1),
+        lambda row: _or_last(row.metrics.f1),
         is_number=True,
     ),
     Column(
         "Examples",
         "How many examples of this class there are.",
-        lambda row: formatting.count(row.figures.examples),
-        lambda row: row.figures.examples,
+        lambda row: formatting.count(row.metrics.examples),
+        lambda row: row.metrics.examples,
         is_number=True,
     ),
     Column(
@@ -102,21 +102,21 @@ class ClassTable(TableView[_Row]):
         header.setResizeContentsPrecision(_ROWS_MEASURED)
         self.selectionModel().selectionChanged.connect(self._on_selection_changed)
 
-    def setFigures(
-        self, matrix: "ConfusionMatrix | LabelFigures", *, of_labels: bool = False
+    def setMetrics(
+        self, matrix: "ConfusionMatrix | LabelMetrics", *, of_labels: bool = False
     ) -> None:
         """Shows other classes; the order of sorting stays.
 
         Args:
-            matrix: Their figures.
+            matrix: Their metrics.
             of_labels: Of labels, of which an example may have several: none is confused with
                 another.
         """
         self.setColumnHidden(len(_COLUMNS) - 1, of_labels)
         self.clearSelection()  # it was about another evaluation
         self.content.set_rows(
-            _Row(number, figures, matrix.most_mistaken_for(number))
-            for number, figures in enumerate(matrix.classes)
+            _Row(number, metrics, matrix.most_mistaken_for(number))
+            for number, metrics in enumerate(matrix.classes)
         )
         for column, width in enumerate(self._widths()):
             self.setColumnWidth(column, width)

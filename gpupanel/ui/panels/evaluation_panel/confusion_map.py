@@ -296,12 +296,12 @@ class ConfusionMap(PaintedWidget):
 
 
 def _summary(matrix: "ConfusionMatrix") -> str:
-    figures = matrix.classes
+    metrics = matrix.classes
     named = "; ".join(
         f"{each.name}: {each.right:,} of {each.examples:,} correct"
-        for each in figures[:_MOST_SUMMED_UP]
+        for each in metrics[:_MOST_SUMMED_UP]
     )
-    more = len(figures) - _MOST_SUMMED_UP
+    more = len(metrics) - _MOST_SUMMED_UP
     return f"{named}; and {more:,} more classes" if more > 0 else named
 
 

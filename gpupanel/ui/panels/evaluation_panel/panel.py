@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpupanel.domain.confusion import LabelFigures
+from gpupanel.domain.confusion import LabelMetrics
 from gpupanel.domain.events import EvaluationDone
 from gpupanel.domain.outcome import FURTHER_METRICS, SET_METRICS
 from gpupanel.domain.problem import Problem, Severity
@@ -120,7 +120,7 @@ class EvaluationPanel(QWidget):
         self,
         status: RunStatus,
         folder: Path,
-        confusion: "ConfusionMatrix | LabelFigures | Problem | None" = None,
+        confusion: "ConfusionMatrix | LabelMetrics | Problem | None" = None,
     ) -> None:
         """Show what the run found, once it did.
 
@@ -205,7 +205,7 @@ class EvaluationPanel(QWidget):
         self,
         status: RunStatus,
         found: EvaluationDone,
-        confusion: "ConfusionMatrix | LabelFigures | Problem | None",
+        confusion: "ConfusionMatrix | LabelMetrics | Problem | None",
     ) -> None:
         self._totals.setStatus(status)
         self._stack.setCurrentIndex(1)
@@ -215,14 +215,14 @@ class EvaluationPanel(QWidget):
         has_matrix = has_figures = False
         if confusion is None or isinstance(confusion, Problem):
             self._no_classes.setText(_no_classes_words(found, confusion))
-        elif isinstance(confusion, LabelFigures):
+        elif isinstance(confusion, LabelMetrics):
             has_figures = True
             self._no_classes.setText(_SEVERAL_LABELS)
-            self._table.setFigures(confusion, of_labels=True)
+            self._table.setMetrics(confusion, of_labels=True)
         else:
             has_matrix = has_figures = True
             self._map.setMatrix(confusion)
-            self._table.setFigures(confusion)
+            self._table.setMetrics(confusion)
         self._map_card.setVisible(has_matrix)
         self._classes.setVisible(has_figures)
         self._no_classes.setVisible(not has_matrix)

@@ -39,7 +39,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.files.confusion_file import ConfusionCells, write_confusion
-from gpupanel.files.label_figures_file import write_label_figures
+from gpupanel.files.label_metrics_file import write_label_metrics
 from gpupanel.runs.history.label import change_label
 from gpupanel.runs.report import fingerprints
 from gpupanel.runs.report.material import read_material
@@ -406,7 +406,7 @@ def test_that_several_labels_have_their_figures(runs_dir: Path) -> None:
     )
     run.begin(Phase.EVALUATING)
     counts = np.asarray([[10, 20], [8, 25], [6, 18]])
-    write_label_figures(run.layout.confusion, ("red", "round"), counts)
+    write_label_metrics(run.layout.confusion, ("red", "round"), counts)
     run.write(
         EvaluationDone(
             time_s=STARTED_S,

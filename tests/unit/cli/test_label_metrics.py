@@ -9,7 +9,7 @@ from gpupanel.cli.evaluation_report import evaluation_document, print_evaluation
 from gpupanel.domain.events import EvaluationDone
 from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.files.label_figures_file import write_label_figures
+from gpupanel.files.label_metrics_file import write_label_metrics
 from gpupanel.runs.following.status import RunStatus
 
 STATUS = RunStatus(
@@ -25,7 +25,7 @@ STATUS = RunStatus(
 def test_that_each_label_has_its_figures(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     layout = RunLayout(tmp_path)
     counts = np.array([[2, 1], [2, 0], [1, 0]])
-    write_label_figures(layout.confusion, ("sun", "sea"), counts)
+    write_label_metrics(layout.confusion, ("sun", "sea"), counts)
     sun, sea = evaluation_document(layout, STATUS)["labels"]
     assert sun == {
         "name": "sun",
@@ -44,4 +44,4 @@ def test_that_each_label_has_its_figures(tmp_path: Path, capsys: pytest.CaptureF
 
 def test_that_a_file_that_is_gone_is_said(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     assert "labels" not in evaluation_document(RunLayout(tmp_path), STATUS)
-    assert "The figures of the labels" in capsys.readouterr().err
+    assert "The metrics of the labels" in capsys.readouterr().err

@@ -1,7 +1,7 @@
-"""Each figure of a set beside the loss: what is added up over examples, and what it comes to.
+"""Each metric of a set beside the loss: what is added up over examples, and what it comes to.
 
 Validation adds up inside a graph, on devices that know only sums of each other; an evaluation has
-the outputs of a saved model as arrays, and adds up in double precision. A figure stands here once,
+the outputs of a saved model as arrays, and adds up in double precision. A metric stands here once,
 with both.
 """
 
@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from gpupanel.domain.best_epoch import MOST_AREAS, MOST_COUNTED
 from gpupanel.domain.data import Target
-from gpupanel.trainer.measures.areas import (
+from gpupanel.trainer.metrics.areas import (
     GREATEST_ERROR,
     MOST_REFINEMENTS,
     area_error,
@@ -24,8 +24,8 @@ from gpupanel.trainer.measures.areas import (
     first_edges,
     mean_area,
 )
-from gpupanel.trainer.measures.figures import TOP, Sums, macro_f1, mean_r2
-from gpupanel.trainer.measures.set_figure import SetFigure, SetPart
+from gpupanel.trainer.metrics.scores import TOP, Sums, macro_f1, mean_r2
+from gpupanel.trainer.metrics.set_metric import SetMetric, SetPart
 
 if TYPE_CHECKING:
     # Whoever adds up arrays needs none: functions of graphs import it.
@@ -36,7 +36,7 @@ _MOST_SCORES = 2**26
 """That are held until all examples are known, five bytes each: of more there is no AUC."""
 
 
-def figures_of(
+def set_metrics_of(
     target: Target,
     outputs: int,
     units: Floats,
@@ -44,8 +44,8 @@ def figures_of(
     *,
     most_counted: float = MOST_COUNTED,
     most_error: float = GREATEST_ERROR,
-) -> Iterator[SetFigure]:
-    """All figures that fit what is predicted.
+) -> Iterator[SetMetric]:
+    """All metrics that fit what is predicted.
 
     Args:
         target: What the labels are.
@@ -73,7 +73,7 @@ def figures_of(
                 yield _Determination(units, means)
 
 
-class _TopFive(SetFigure):
+class _TopFive(SetMetric):
     size = 1
 
     @override
@@ -96,7 +96,7 @@ class _TopFive(SetFigure):
         return {"top_5_accuracy": float(sums[0]) / examples}
 
 
-class _ClassF1(SetFigure):
+class _ClassF1(SetMetric):
     def __init__(self, classes: int) -> None:
         self._classes = classes
         self.size = 3 * classes
@@ -126,7 +126,7 @@ class _ClassF1(SetFigure):
         return {"f1": macro_f1(*np.split(sums, 3))}
 
 
-class _LabelF1(SetFigure):
+class _LabelF1(SetMetric):
     def __init__(self, labels: int) -> None:
         self.size = 3 * labels
 
@@ -174,7 +174,7 @@ class _Scores:
         return area_of(scores, has)
 
 
-class _Area(SetFigure):
+class _Area(SetMetric):
     """Of several labels, or of the second of two classes."""
 
     def __init__(self, labels: int, most_error: float) -> None:
@@ -194,7 +194,7 @@ class _Area(SetFigure):
 
     @override
     def begin(self) -> None:
-        # As ever: a figure must not depend on what was measured before.
+        # As ever: a metric must not depend on what was measured before.
         if self._refined:
             self._edges.assign(self._first)
             self._refined = 0
@@ -247,7 +247,7 @@ class _Area(SetFigure):
         return has, has_not
 
 
-class _Determination(SetFigure):
+class _Determination(SetMetric):
     """Of values; inside a graph in standard deviations of the training labels, near 1."""
 
     def __init__(self, units: Floats, means: Floats) -> None:

@@ -1,4 +1,4 @@
-"""What a figure of a set is, to whoever measures one."""
+"""What a metric of a set is, to whoever measures one."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy.typing as npt
 
-from gpupanel.trainer.measures.figures import Sums
+from gpupanel.trainer.metrics.scores import Sums
 
 if TYPE_CHECKING:
     # Whoever adds up arrays needs none.
@@ -32,8 +32,8 @@ class SetPart:
     predicted: npt.NDArray[Any]
 
 
-class SetFigure(Protocol):
-    """One figure of a set.
+class SetMetric(Protocol):
+    """One metric of a set.
 
     Attributes:
         size: How many sums it is calculated from inside a graph.

@@ -1,4 +1,4 @@
-"""The figures of several labels at once, in the ``.npz`` file of an evaluation.
+"""The metrics of several labels at once, in the ``.npz`` file of an evaluation.
 
 Arrays with an entry for each label: ``label_names``, ``label_examples`` (how many examples have
 it), ``label_predicted`` (how many were said to have it), ``label_right`` (how many of these do).
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gpupanel.domain.confusion import ClassFigures, LabelFigures
+from gpupanel.domain.confusion import ClassMetrics, LabelMetrics
 from gpupanel.files.confusion_file import Counts
 from gpupanel.files.evaluation_archive import opened_archive, read_names, written_names
 from gpupanel.files.npy_members import read_npy
@@ -21,7 +21,7 @@ from gpupanel.files.worst_file import WorstExamples
 _NUMBERS = ("label_examples", "label_predicted", "label_right")
 
 
-def write_label_figures(
+def write_label_metrics(
     path: Path, names: Sequence[str], counts: Counts, worst: WorstExamples | None = None
 ) -> None:
     """Write the file, whole or not at all; longer names than any person reads are cut.
@@ -40,7 +40,7 @@ def write_label_figures(
         write_npz(file, {"label_names": written_names(names), **arrays}, compressed=True)
 
 
-def read_label_figures(path: Path) -> LabelFigures:
+def read_label_metrics(path: Path) -> LabelMetrics:
     """Read the file; whoever may write into the run's folder may have made it.
 
     Raises:
@@ -61,12 +61,12 @@ def _counts(archive: zipfile.ZipFile, name: str, labels: int) -> Counts:
     return counts
 
 
-def _read(archive: zipfile.ZipFile) -> LabelFigures:
+def _read(archive: zipfile.ZipFile) -> LabelMetrics:
     names = read_names(archive, "label_names")
     counts = [_counts(archive, name, len(names)) for name in _NUMBERS]
-    return LabelFigures(
+    return LabelMetrics(
         classes=tuple(
-            ClassFigures(
+            ClassMetrics(
                 name=name,
                 examples=examples,
                 predicted=predicted,

@@ -1,4 +1,4 @@
-"""From sums over the examples of a set to one figure."""
+"""From sums over the examples of a set to one metric."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -44,16 +44,16 @@ def mean_r2(sums: Sums, examples: int) -> float | None:
     return float(np.mean(1.0 - errors[known] / variances[known])) if known.any() else None
 
 
-def with_figures(measured: Metrics, figures: Iterable[Mapping[str, float | None]]) -> Metrics:
-    """Loss and what is measured with it, and all other figures of the same set.
+def with_set_metrics(measured: Metrics, metrics: Iterable[Mapping[str, float | None]]) -> Metrics:
+    """Loss and what is measured with it, and all other metrics of the same set.
 
     Args:
         measured: Of values the loss is the mean squared error, in their units.
-        figures: By their keys.
+        metrics: By their keys.
     """
     found: dict[str, float | None] = {}
-    for figure in figures:
-        found |= figure
+    for metric in metrics:
+        found |= metric
     if measured.mean_absolute_error is not None and measured.loss is not None:
         found["root_mean_squared_error"] = math.sqrt(measured.loss)
     return measured.model_copy(update=found)
