@@ -20,7 +20,7 @@ Moments: TypeAlias = list[tuple[float, float | None]]
 
 
 @dataclass(frozen=True, slots=True)
-class KeptReading:
+class RecordedReading:
     """A reading of which the history is kept.
 
     Attributes:
@@ -36,13 +36,13 @@ def _memory_percent(reading: DeviceReading) -> float | None:
     return None if used is None or not total else 100.0 * used / total
 
 
-UTILIZATION: Final = KeptReading("utilization", lambda reading: reading.gpu_utilization_percent)
+UTILIZATION: Final = RecordedReading("utilization", lambda reading: reading.gpu_utilization_percent)
 """Percent of the time in which the device was busy."""
-MEMORY: Final = KeptReading("memory", _memory_percent)
+MEMORY: Final = RecordedReading("memory", _memory_percent)
 """Percent of the device's memory that processes hold."""
-TEMPERATURE: Final = KeptReading("temperature", lambda reading: reading.temperature_c)
+TEMPERATURE: Final = RecordedReading("temperature", lambda reading: reading.temperature_c)
 """Degrees Celsius."""
-POWER: Final = KeptReading("power", lambda reading: reading.power_w)
+POWER: Final = RecordedReading("power", lambda reading: reading.power_w)
 """Watts."""
 _KEPT: Final = (UTILIZATION, MEMORY, TEMPERATURE, POWER)
 
@@ -103,7 +103,7 @@ class DeviceHistory:
             del self._slots[next(iter(self._slots))]
         return number != before
 
-    def moments(self, key: str, kept: KeptReading) -> Moments:
+    def moments(self, key: str, kept: RecordedReading) -> Moments:
         """A device's means over the last hour, in the middle of their slots; a gap as ``None``."""
         place = _KEPT.index(kept)
         found: Moments = []

@@ -121,14 +121,14 @@ def logical_device_count(policy: MemoryPolicy) -> int:
     return len(policy.split_mib) if isinstance(policy, SplitMemory) else 1
 
 
-def wanted_mib(policy: LimitedMemory | SplitMemory) -> int:
+def allowed_mib(policy: LimitedMemory | SplitMemory) -> int:
     """What TensorFlow may take of the GPU under that policy, the CUDA context not counted."""
     return policy.limit_mib if isinstance(policy, LimitedMemory) else sum(policy.split_mib)
 
 
 def gives_out_whole(total_mib: int, policy: LimitedMemory | SplitMemory) -> bool:
     """Whether an unused GPU with that memory can give out the limits beside a CUDA context."""
-    return wanted_mib(policy) + CUDA_CONTEXT_MIB <= total_mib
+    return allowed_mib(policy) + CUDA_CONTEXT_MIB <= total_mib
 
 
 def available_mib(
@@ -154,7 +154,7 @@ def available_mib(
     if allocator is Allocator.CUDA_MALLOC_ASYNC:
         return rest
     if isinstance(policy, LimitedMemory | SplitMemory):
-        return min(rest, wanted_mib(policy))
+        return min(rest, allowed_mib(policy))
     most = max(0, free_mib - _LEAST_CONTEXT_MIB)
     steps = (step for step in (_KEPT_OF_FEW_MIB + 1, _FEW_MIB) if rest < step <= most)
     return min(each - kept_aside_mib(each, capability) for each in (rest, *steps))

@@ -9,8 +9,8 @@ from gpupanel.domain.strategy import StrategySettings
 from gpupanel.planning.context import Known, PlanningContext, planning_context
 from gpupanel.planning.memory_estimate import (
     MOST_EXAMPLES,
+    data_on_gpu_mib,
     greatest,
-    kept_data_mib,
     limits_of,
     overhead_mib,
     replica_memory,
@@ -81,7 +81,7 @@ def batch_targets(context: PlanningContext) -> tuple[BatchTarget, ...]:
                 room = min(room, room_mib(context, key) or 0)
         room //= there.count(key)
         room = room if limit is None else min(room, limit)
-        room = max(0, room - kept_data_mib(context, replicas[0]))
+        room = max(0, room - data_on_gpu_mib(context, replicas[0]))
         logical = "" if limit is None else plan.replicas[replicas[0]].logical_device
         alone = _alone(context, key, max(1, room))
         assert alone.plan is not None  # one replica takes whatever a batch holds

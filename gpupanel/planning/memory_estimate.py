@@ -12,8 +12,8 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.step_memory import StepMemory
 from gpupanel.domain.strategy import AllReduce, StrategyKind
 from gpupanel.planning.context import PlanningContext
+from gpupanel.planning.data_on_gpu import data_on_gpu_bytes, streamed_data_bytes
 from gpupanel.planning.device_layout import logical_devices
-from gpupanel.planning.kept_data import carried_data_bytes, kept_data_bytes
 from gpupanel.planning.memory_room import free_mib, rest_mib, room_mib
 
 _BYTES_PER_MIB = 2**20
@@ -152,8 +152,8 @@ class _Estimator:
         self._jit_compile = context.profile.training.jit_compile
         self._copies_in_update = context.profile.training.numbers_held_in_update
         self._kept = context.profile.training.numbers_beside_weights * step.trainable_bytes
-        self._data = kept_data_bytes(context)
-        self._carried = carried_data_bytes(context, plan)
+        self._data = data_on_gpu_bytes(context)
+        self._carried = streamed_data_bytes(context, plan)
         limits = limits_of(plan)
         self._limit = [limits.get((each.process, each.logical_device)) for each in plan.replicas]
         self._places: list[_Place] = [
@@ -288,17 +288,17 @@ class _Estimator:
         return (1 + is_one) * step.largest_weight_bytes + copies * step.trainable_bytes
 
 
-def kept_data_mib(context: PlanningContext, number: int) -> int:
+def data_on_gpu_mib(context: PlanningContext, number: int) -> int:
     """What all sets take, in MiB, of the GPU of that replica; 0: they are not copied to it."""
     estimator = _estimator(context)
     keeps = estimator is not None and estimator.keeps_data(number)
-    return -(-kept_data_bytes(context) // _BYTES_PER_MIB) if keeps else 0
+    return -(-data_on_gpu_bytes(context) // _BYTES_PER_MIB) if keeps else 0
 
 
 def with_data_placed(context: PlanningContext) -> LaunchPlan | None:
     """The plan, which says of each replica whether its examples stay on the host."""
     plan, estimator = context.plan, _estimator(context)
-    if plan is None or estimator is None or not kept_data_bytes(context):
+    if plan is None or estimator is None or not data_on_gpu_bytes(context):
         return plan
     replicas = tuple(
         each.model_copy(update={"data_on_host": not estimator.keeps_data(number)})

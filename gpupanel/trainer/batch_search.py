@@ -35,12 +35,12 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.process_limits import limit_further_memory
 from gpupanel.trainer.datasets.examples import Examples
 from gpupanel.trainer.datasets.split import Split
+from gpupanel.trainer.dry_run import DryRun, divided, some_of
 from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.memory_shortage import is_out_of_memory
 from gpupanel.trainer.progress_lines import ProgressLines
 from gpupanel.trainer.quick_import import quick_import
 from gpupanel.trainer.started_run import StartedRun
-from gpupanel.trainer.tried_run import TriedRun, divided, some_of
 
 _TIMED_S: Final = 0.5
 _MOST_TIMED: Final = 20
@@ -175,7 +175,7 @@ def search(request: BatchSearchRequest, lines: ProgressLines) -> EndedSearch:
     # As it needs most memory; which weights it begins with changes nothing of that.
     model = request.profile.model.with_all_learning()
     profile = request.profile.model_copy(update={"data": data, "model": model})
-    run = TriedRun(RunLayout(Path()), profile, request.plan)
+    run = DryRun(RunLayout(Path()), profile, request.plan)
     most, until_s = 0, time.monotonic() + request.seconds
     try:
         with quick_import():

@@ -34,7 +34,7 @@ from gpupanel.trainer.models.weight_averages import WeightAverages
 from gpupanel.trainer.periods import Period, count_parameters, make_optimizers, make_periods
 from gpupanel.trainer.started_run import StartedRun
 from gpupanel.trainer.steps.calls_over import calls_over
-from gpupanel.trainer.steps.kept_data import with_data_placed
+from gpupanel.trainer.steps.data_on_gpu import with_data_placed
 from gpupanel.trainer.steps.order import make_epoch_order, steps_per_epoch
 from gpupanel.trainer.steps.replica_steps import EvaluationStep, TrainingStep
 from gpupanel.trainer.steps.step_calls import StepCalls, TrainingCalls

@@ -32,8 +32,8 @@ from gpupanel.domain.step_memory import StepMemory
 from gpupanel.files.cache_folder import cache_folder, remove_unused
 from gpupanel.files.guarded_files import read_file, touch
 from gpupanel.files.whole_files import write_whole
+from gpupanel.trainer.datasets.cache_file import marks_of
 from gpupanel.trainer.datasets.examples import DataSet, Examples
-from gpupanel.trainer.datasets.kept_file import marks_of
 from gpupanel.trainer.datasets.source import Reading, no_download, read_data
 from gpupanel.trainer.datasets.split import Split
 from gpupanel.trainer.downloads.keras_cache import needs_download

@@ -31,10 +31,10 @@ from gpupanel.trainer.datasets.examples import (
     read_features,
 )
 from gpupanel.trainer.datasets.images.files import ImageFiles
-from gpupanel.trainer.datasets.images.sides import usual_sides
+from gpupanel.trainer.datasets.images.image_sizes import median_size
+from gpupanel.trainer.datasets.replaced_examples import with_replacements
 from gpupanel.trainer.datasets.source import Found, Reading, no_download, read_data, source_of
 from gpupanel.trainer.datasets.split import Split, split
-from gpupanel.trainer.datasets.stand_ins import with_stand_ins
 from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.failures import LOOKING_AT_DATA, problems_of
 from gpupanel.trainer.inference.evaluated_preview import evaluated_preview, unread_preview
@@ -108,7 +108,7 @@ def _preview_of_data(request: PreviewRequest) -> tuple[DataPreview, tuple[Proble
         parts = split(data_set, data, request.seed)
         trained, held_out = _epoch_counts(request, parts)
         for part in filter(None, (data_set.training, data_set.validation, data_set.test)):
-            _check_some(with_stand_ins(part), request.seed)
+            _check_some(with_replacements(part), request.seed)
         examples, augmented = _examples(data_set, request)
         value_range = value_range_of(data_set.training, request.seed)
         odd = tuple(odd_notes(data_set, request, value_range))
@@ -138,7 +138,7 @@ def _preview_of_data(request: PreviewRequest) -> tuple[DataPreview, tuple[Proble
         augmented=augmented,
         columns=data_set.columns,
         texts=data_set.texts,
-        image_sides=_image_sides(data_set.training, request.seed),
+        image_sides=_median_image_size(data_set.training, request.seed),
         value_range=value_range,
         evaluated=evaluated,
         problems=tuple(each for each in (*data_set.all_notes(), *odd) if concerns(each, request)),
@@ -158,9 +158,9 @@ def _lacks_labels(data: DataSettings, request: PreviewRequest) -> bool:
     return found.labels is None
 
 
-def _image_sides(examples: Examples, seed: int) -> tuple[int, int] | None:
+def _median_image_size(examples: Examples, seed: int) -> tuple[int, int] | None:
     files = examples.features
-    return usual_sides(files, seed) if isinstance(files, ImageFiles) else None
+    return median_size(files, seed) if isinstance(files, ImageFiles) else None
 
 
 def _epoch_counts(request: PreviewRequest, divided: Split) -> tuple[int, int]:
@@ -260,7 +260,7 @@ Previews = tuple[ExamplePreview, ...]
 
 def _examples(data: DataSet, request: PreviewRequest) -> tuple[Previews, Previews]:
     """Some examples, and the first of them as an epoch may change them."""
-    training = with_stand_ins(data.training)
+    training = with_replacements(data.training)
     count = min(request.example_limit, len(training))
     drawn = np.random.default_rng(request.seed).choice(len(training), count, replace=False)
     indices = drawn.astype(np.int32)

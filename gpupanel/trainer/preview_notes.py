@@ -9,10 +9,10 @@ from gpupanel.domain.preview import PreviewRequest
 from gpupanel.domain.problem import Problem
 from gpupanel.trainer.datasets.examples import Array, DataSet, Examples
 from gpupanel.trainer.datasets.images.files import ImageFiles
-from gpupanel.trainer.datasets.images.sides import content_notes, value_notes
+from gpupanel.trainer.datasets.images.image_sizes import content_notes, value_notes
 from gpupanel.trainer.datasets.label_doubts import label_doubts
 from gpupanel.trainer.datasets.range_doubts import range_doubts
-from gpupanel.trainer.datasets.stand_ins import with_stand_ins
+from gpupanel.trainer.datasets.replaced_examples import with_replacements
 
 _SOME = 64
 """So many examples show in which range values are."""
@@ -59,7 +59,7 @@ def concerns(note: Problem, request: PreviewRequest) -> bool:
 
 def value_range_of(examples: Examples, seed: int) -> tuple[float, float] | None:
     """Least and greatest value of some examples; ``None`` where one is not finite."""
-    readable = with_stand_ins(examples)
+    readable = with_replacements(examples)
     count = min(_SOME, len(readable))
     drawn = np.random.default_rng(seed).choice(len(readable), count, replace=False)
     if not count:

@@ -26,7 +26,7 @@ from gpupanel.trainer.learner import make_learner
 from gpupanel.trainer.loop.asynchronous_loop import AsynchronousLoop
 from gpupanel.trainer.loop.loop import TrainingLoop
 from gpupanel.trainer.models.build import BuiltModel, check_built_again
-from gpupanel.trainer.models.drawn_otherwise import drawn_otherwise, drawn_when_predicting
+from gpupanel.trainer.models.random_layers import drawn_when_predicting, random_layer_warning
 from gpupanel.trainer.progress import TrainingRecord
 from gpupanel.trainer.saving.restoring import restore_latest
 from gpupanel.trainer.started_run import StartedRun
@@ -133,7 +133,7 @@ def train(
         )
     )
     if run.leads and (run.profile.model.is_code or run.profile.model.is_saved):
-        _check_given_model(run, learner.built, split, events)
+        _check_external_model(run, learner.built, split, events)
     if learner.placed:
         events.write(LayersPlaced(time_s=time.time(), layers=learner.placed))
     restored = restore_latest(run, learner, events)
@@ -147,7 +147,7 @@ def train(
         return loop(run, split, learner, events, interruptions, record, restored).train()
 
 
-def _check_given_model(
+def _check_external_model(
     run: StartedRun, built: BuiltModel, split: Split, events: EventWriter
 ) -> None:
     """Warn of what a model that was not built here draws otherwise than by step and example.
@@ -163,7 +163,7 @@ def _check_given_model(
             events.write(ProblemReported(time_s=time.time(), problem=warning))
 
     if len(run.plan.replicas) > 1 or run.plan.accumulation_steps > 1:
-        warn(drawn_otherwise(built.trained))
+        warn(random_layer_warning(built.trained))
     if not run.profile.model.is_code:
         return
     drawn = drawn_when_predicting(built.trained)

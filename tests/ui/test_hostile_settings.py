@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QSettings
 
 from gpupanel.ui import remembered
-from gpupanel.ui.bindings.last_session import kept_session
+from gpupanel.ui.bindings.last_session import saved_session
 from gpupanel.ui.window_settings import WindowSettings
 
 KEYS = (
@@ -35,7 +35,7 @@ def test_that_what_is_no_document_is_forgotten(tmp_path, written):
     assert remembered.remembered_device_colors(settings) == {}
     assert remembered.remembered_columns(settings).widths == {}
     assert remembered.remembered_settings(settings) == WindowSettings()
-    assert kept_session(settings) is None
+    assert saved_session(settings) is None
 
 
 def test_that_a_column_is_no_wider_than_one_can_be(tmp_path):

@@ -10,12 +10,12 @@ from gpupanel.ui import theme
 from gpupanel.ui.panels.comparison_panel import ComparisonPanel
 from gpupanel.ui.panels.comparison_panel.legend import LegendView
 from gpupanel.ui.panels.runs_panel import RunsPanel
-from gpupanel.ui.widgets.kept_styles import KeptStyles
+from gpupanel.ui.widgets.stable_styles import StableStyles
 from gpupanel.ui.workers.comparison_worker import ComparedRun
 
 
 def test_that_what_was_shown_keeps_its_number_beside_others():
-    styles = KeptStyles()
+    styles = StableStyles()
     assert styles.keep(["a", "b", "c"]) == (0, 1, 2)
     assert styles.keep(["c", "b"]) == (2, 1)
     assert styles.keep(["new", "c"]) == (0, 2)
@@ -25,13 +25,13 @@ def test_that_what_was_shown_keeps_its_number_beside_others():
 
 
 def test_that_asking_keeps_nothing():
-    styles = KeptStyles()
+    styles = StableStyles()
     assert styles.of(["x", "y"]) == (0, 1)
     assert styles.of(["y"]) == (0,)
 
 
 def test_that_no_two_of_eight_have_the_same():
-    styles = KeptStyles()
+    styles = StableStyles()
     for names in ("abcd", "efgh", "ceab", "hdgb"):
         styles.keep(names)
     assert sorted(styles.of("abcdefgh")) == [*range(8)]

@@ -12,7 +12,11 @@ from gpupanel.domain.profile import Profile
 from gpupanel.planning.starting_profile import starting_profile
 from gpupanel.runs.directory.profile_file import write_profile
 from gpupanel.ui.bindings import last_session
-from gpupanel.ui.bindings.last_session import LastSession, is_first_start, kept_session
+from gpupanel.ui.bindings.last_session import (
+    LastSession,
+    is_first_start,
+    saved_session,
+)
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.panels.welcome_panel import WelcomePanel
 from gpupanel.ui.questions import SaveChoice
@@ -121,11 +125,11 @@ def test_that_a_killed_window_loses_a_second_at_most(
     window.session.edit(Profile(name="not saved"))
 
     def is_kept() -> bool:
-        kept = kept_session(settings)
+        kept = saved_session(settings)
         return kept is not None and kept.profile.name == "not saved"
 
     qtbot.waitUntil(is_kept, timeout=5_000)
-    kept = kept_session(settings)
+    kept = saved_session(settings)
     assert kept is not None
     assert kept.saved != kept.profile
 
@@ -135,7 +139,7 @@ def test_that_a_session_that_cannot_be_read_gives_way_to_the_example(
 ) -> None:
     for left in ("", "[]", "{", '{"profile": 3}', '{"profile": "x = ["}'):
         settings.setValue("session/last", left)
-        assert kept_session(settings) is None, left
+        assert saved_session(settings) is None, left
     window = opened()
     window.session.set_inventory(CPU_ONLY)
     assert window.session.profile == starting_profile(CPU_ONLY)

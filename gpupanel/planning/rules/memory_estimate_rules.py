@@ -6,7 +6,7 @@ from gpupanel.domain.device_memory import DeviceMemory
 from gpupanel.domain.number_text import memory_size
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.planning.context import PlanningContext
-from gpupanel.planning.kept_data import kept_data_bytes
+from gpupanel.planning.data_on_gpu import data_on_gpu_bytes
 from gpupanel.planning.memory_estimate import (
     fitting_shares,
     largest_batch,
@@ -30,7 +30,7 @@ def data_left_on_host(context: PlanningContext) -> Iterator[Problem]:
     key = next((each.device_key for each in on_host), None)
     if key is None:
         return
-    data = memory_size(kept_data_bytes(context) / 2**20)
+    data = memory_size(data_on_gpu_bytes(context) / 2**20)
     yield Problem(
         code="data_left_on_host",
         severity=Severity.HINT,

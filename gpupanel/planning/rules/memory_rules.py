@@ -9,8 +9,8 @@ from gpupanel.domain.memory import (
     Allocator,
     LimitedMemory,
     SplitMemory,
+    allowed_mib,
     available_mib,
-    wanted_mib,
 )
 from gpupanel.domain.number_text import mebibytes
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
@@ -114,7 +114,7 @@ def limit_above_memory(context: PlanningContext) -> Iterator[Problem]:
         policy = context.profile.memory_policy(gpu.key)
         if not isinstance(policy, LimitedMemory | SplitMemory):
             continue
-        wanted = wanted_mib(policy)
+        wanted = allowed_mib(policy)
         total, free = gpu.memory_total_mib, _free_mib(gpu, context.known.sample)
         if total is not None and wanted > total:
             yield _above_total(gpu, policy, total, free)
@@ -180,7 +180,7 @@ def _above_total(
     return Problem(
         code="memory_limit_above_total",
         field=_field(gpu, policy),
-        message=f"{mebibytes(wanted_mib(policy))} of {gpu.name} are asked for, which has "
+        message=f"{mebibytes(allowed_mib(policy))} of {gpu.name} are asked for, which has "
         f"{mebibytes(total_mib)}.",
         hint=f"Lower the limit; {_CONTEXT}.",
         fix=_fitting(gpu, policy, total_mib if free_mib is None else min(free_mib, total_mib)),
@@ -191,7 +191,7 @@ def _above_free(
     gpu: PhysicalDevice, policy: LimitedMemory | SplitMemory, free_mib: int, there: str
 ) -> Problem:
     """More than there is beside the context: TensorFlow takes what it gets, in several pieces."""
-    wanted = wanted_mib(policy)
+    wanted = allowed_mib(policy)
     besides = "" if wanted > free_mib else f" and {_CONTEXT}"
     return Problem(
         code="memory_limit_above_free",
@@ -229,7 +229,7 @@ def _fitting(gpu: PhysicalDevice, policy: LimitedMemory | SplitMemory, free_mib:
         return None
     value = scaled_to(policy, room)
     return Fix(
-        label=f"Use {mebibytes(wanted_mib(value))}",
+        label=f"Use {mebibytes(allowed_mib(value))}",
         changes=(Change(path=("memory", gpu.key), value=value.model_dump(mode="json")),),
     )
 

@@ -108,7 +108,7 @@ class Examples:
         labels: ``int32`` class numbers, one an example; or ``float32`` values, shape [examples] or
             [examples, values]; or labels that are 0 or 1, ``float32``, shape [examples, labels].
         unreadable: The examples whose features mean nothing, with why they could not be read:
-            others stand in for them (:mod:`gpupanel.trainer.datasets.stand_ins`).
+            others stand in for them (:mod:`gpupanel.trainer.datasets.replaced_examples`).
     """
 
     features: Features

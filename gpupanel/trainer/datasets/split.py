@@ -13,7 +13,7 @@ from gpupanel.domain.trained_on import HeldOut
 from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, Indices
 from gpupanel.trainer.datasets.fingerprint import Fingerprint
 from gpupanel.trainer.datasets.learned_from import KnownContent
-from gpupanel.trainer.datasets.stand_ins import with_stand_ins
+from gpupanel.trainer.datasets.replaced_examples import with_replacements
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,16 +47,16 @@ def split(data_set: DataSet, settings: DataSettings, seed: int) -> Split:
         ProblemError: The fraction leaves nothing to validate on, or nothing to train on.
     """
     training, validation = data_set.training, data_set.validation
-    test = None if data_set.test is None else with_stand_ins(data_set.test)
+    test = None if data_set.test is None else with_replacements(data_set.test)
     if validation is not None:
-        return Split(data_set, with_stand_ins(training), with_stand_ins(validation), test)
+        return Split(data_set, with_replacements(training), with_replacements(validation), test)
     if settings.may_validate_on_test_set:
-        return Split(data_set, with_stand_ins(training), test)
+        return Split(data_set, with_replacements(training), test)
     classes = training.labels if data_set.target is Target.CLASSES else None
     kept, held_back = divide(len(training), settings, seed, classes, data_set.groups)
     if len(held_back) == 0:
-        return Split(data_set, with_stand_ins(training), None, test)
-    trained, held = (with_stand_ins(training.subset(each)) for each in (kept, held_back))
+        return Split(data_set, with_replacements(training), None, test)
+    trained, held = (with_replacements(training.subset(each)) for each in (kept, held_back))
     return Split(data_set, trained, held, test)
 
 

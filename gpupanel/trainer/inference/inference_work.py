@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.inference.examples import InferenceExamples
-from gpupanel.trainer.inference.handed_outputs import (
+from gpupanel.trainer.inference.gathered_outputs import (
     Origin,
     OutputsReader,
     OutputsWriter,

@@ -13,7 +13,7 @@ from gpupanel.trainer.memory_estimate.live_buffers import Size, needed_operation
 from gpupanel.trainer.models.objectives import Objective
 from gpupanel.trainer.steps.batch_part import BatchPart
 from gpupanel.trainer.steps.contribution import ContributionOf, State, Variables
-from gpupanel.trainer.steps.kept_data import kept_bytes
+from gpupanel.trainer.steps.data_on_gpu import kept_bytes
 
 _FEW, _MANY = 1024, 2048
 """Examples that a step is traced with: every size grows in a straight line. Fewer would make other

@@ -6,7 +6,7 @@ import keras
 from typing_extensions import override
 
 from gpupanel.domain.model import PythonModel
-from gpupanel.trainer.models.given_model import check_state, checked_model
+from gpupanel.trainer.models.external_model import check_state, checked_model
 from gpupanel.trainer.models.network import Building, Network
 from gpupanel.trainer.models.output_ending import ModelMisfitError
 from gpupanel.trainer.models.scaling import scaled

@@ -8,8 +8,8 @@ from typing_extensions import override
 from gpupanel.domain.data import Target
 from gpupanel.domain.model import Head, Inputs, SavedModel
 from gpupanel.domain.problem import ProblemError
+from gpupanel.trainer.models.external_model import check_state, checked_model
 from gpupanel.trainer.models.frozen_layers import last_learning, let_learn
-from gpupanel.trainer.models.given_model import check_state, checked_model
 from gpupanel.trainer.models.loaded_model import check_single, fitting_shape, load_saved
 from gpupanel.trainer.models.model_file_problems import problem, saved_model_misfit
 from gpupanel.trainer.models.network import Building, Network

@@ -25,10 +25,10 @@ from gpupanel.domain.self_test import (
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.trainer.datasets.split import Split
+from gpupanel.trainer.dry_run import DryRun, divided, some_of
 from gpupanel.trainer.learner import Learner, make_learner
 from gpupanel.trainer.self_test.finding import CaseFinding
 from gpupanel.trainer.strategies.make_strategy import make_strategy
-from gpupanel.trainer.tried_run import TriedRun, divided, some_of
 
 if TYPE_CHECKING:
     from gpupanel.trainer.datasets.examples import Array
@@ -81,7 +81,7 @@ class StepTest:
             whole = divided(self._profile)
             self._split = Split(whole.data, some_of(whole.training, _EXAMPLES), None)
         count = len(self._split.training)
-        run = TriedRun(RunLayout(Path()), self._profile, _alone(self._plan, key, device, count))
+        run = DryRun(RunLayout(Path()), self._profile, _alone(self._plan, key, device, count))
         keras.utils.clear_session()
         with tf.device(device):
             learner = make_learner(run, self._split, make_strategy(run.plan))

@@ -16,7 +16,7 @@ from gpupanel.files.process_log import write_to_process_log
 from gpupanel.trainer.datasets.examples import Array, Examples, Indices
 from gpupanel.trainer.memory_shortage import is_out_of_memory
 from gpupanel.trainer.started_run import process_place
-from gpupanel.trainer.steps.kept_data import as_on_gpu, is_small
+from gpupanel.trainer.steps.data_on_gpu import as_on_gpu, is_small
 from gpupanel.trainer.steps.look_ahead import LookAhead
 from gpupanel.trainer.steps.placing import PlacedAhead
 

@@ -19,7 +19,7 @@ _KEY = "session/last"
 
 
 @dataclass(frozen=True, slots=True)
-class KeptSession:
+class SavedSession:
     """A session as it was left.
 
     Attributes:
@@ -83,7 +83,7 @@ class LastSession(QObject):
         self._settings.setValue(_KEY, text if len(text) <= LARGEST_PROFILE_BYTES else "")
 
 
-def kept_session(settings: QSettings) -> KeptSession | None:
+def saved_session(settings: QSettings) -> SavedSession | None:
     """The session as it was left; ``None`` where none was, or it cannot be read any more."""
     try:
         kept = json.loads(str(settings.value(_KEY, "")))
@@ -94,10 +94,10 @@ def kept_session(settings: QSettings) -> KeptSession | None:
         return None
     if path is not None:
         try:
-            return KeptSession(profile, read_profile(path), path)
+            return SavedSession(profile, read_profile(path), path)
         except ProblemError:
             path = None  # its file is gone: what was in it is here
-    return KeptSession(profile, Profile() if is_dirty else profile, path)
+    return SavedSession(profile, Profile() if is_dirty else profile, path)
 
 
 def is_first_start(settings: QSettings) -> bool:

@@ -12,8 +12,8 @@ from gpupanel.domain.model_export import ModelExport, ModelExportRequest
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.questions.question import OnProgress, Question
 from gpupanel.runs.tools.export.export_format import ModelExportFormat
-from gpupanel.runs.tools.export.kept_models import other_weights
 from gpupanel.runs.tools.export.model_export import export_model, model_export_request, write_model
+from gpupanel.runs.tools.export.saved_models import other_weights
 from gpupanel.ui.workers.tool_worker import ToolWorker
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from PySide6.QtCore import QObject, QSettings, Slot
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.starting_profile import starting_profile
-from gpupanel.ui.bindings.last_session import kept_session
+from gpupanel.ui.bindings.last_session import saved_session
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.session import Session
@@ -27,7 +27,7 @@ class StartingSession(QObject):
     ) -> None:
         super().__init__(parent)
         self._session, self._control = session, control
-        last = kept_session(settings)
+        last = saved_session(settings)
         if last is None:
             session.inventoryChanged.connect(self._begin_with_example)
         else:

@@ -25,7 +25,7 @@ from gpupanel.devices.device_history import (
     TEMPERATURE,
     UTILIZATION,
     DeviceHistory,
-    KeptReading,
+    RecordedReading,
 )
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.ui import formatting
@@ -53,7 +53,7 @@ an empty hour with a dot at its end."""
 class _Kind:
     """One of the plots."""
 
-    kept: KeptReading
+    kept: RecordedReading
     title: str
     tip: str
     text: Callable[[float | None], str]

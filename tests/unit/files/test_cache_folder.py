@@ -8,7 +8,7 @@ import pytest
 
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.cache_folder import remove_unused
-from gpupanel.trainer.datasets.kept_file import kept_file, marks_of
+from gpupanel.trainer.datasets.cache_file import cached_file, marks_of
 
 HOUR_S = 3600.0
 
@@ -43,7 +43,7 @@ def test_that_who_makes_a_file_anew_removes_what_killed_writers_left_of_it(
 
     def made(how: str) -> Path:
         marks = [marks_of(source.stat())]
-        return kept_file("things", marks, how, lambda: None, lambda _: None, unusable)
+        return cached_file("things", marks, how, lambda: None, lambda _: None, unusable)
 
     place = made("so")
     others = place.parent / f".{made('otherwise').name}.77"

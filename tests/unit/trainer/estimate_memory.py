@@ -13,7 +13,7 @@ from gpupanel.trainer.memory_estimate.step_memory import step_memory
 from gpupanel.trainer.models.objectives import Classification
 from gpupanel.trainer.steps.batch_part import BatchPart
 from gpupanel.trainer.steps.contribution import ContributionOf, State, Variables
-from gpupanel.trainer.steps.kept_data import kept_bytes
+from gpupanel.trainer.steps.data_on_gpu import kept_bytes
 
 COUNT = 1000
 

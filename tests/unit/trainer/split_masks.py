@@ -19,7 +19,7 @@ import tensorflow as tf
 from keras import layers
 from keras.src.applications.convnext import StochasticDepth
 
-from gpupanel.trainer.models.drawn_otherwise import drawn_otherwise, drawn_when_predicting
+from gpupanel.trainer.models.random_layers import drawn_when_predicting, random_layer_warning
 from gpupanel.trainer.parts.random_numbers import drawn_by_example, not_replaced
 
 BATCH = 16
@@ -182,7 +182,7 @@ of_keras = {
 }
 found, warned, predicting = {}, [], []
 for name, model in models():
-    warning = drawn_otherwise(model)
+    warning = random_layer_warning(model)
     if warning is not None:
         warned.append(name)
     if drawn_when_predicting(model) is not None:

@@ -20,7 +20,7 @@ from gpupanel.domain.preview import PreviewRequest
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.cache_folder import cache_folder
 from gpupanel.trainer import size_limits
-from gpupanel.trainer.datasets import kept_file
+from gpupanel.trainer.datasets import cache_file
 from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.datasets.records import record_file, unpacked
 from gpupanel.trainer.datasets.records.crc32c import masked_crc
@@ -275,7 +275,7 @@ def test_that_a_changed_file_is_unpacked_anew_and_an_unchanged_one_is_not(tmp_pa
 
     monkeypatch = pytest.MonkeyPatch()
     with monkeypatch.context() as patch:
-        patch.setattr(kept_file, "_RECENT_NS", 0)  # as if it had been there for long
+        patch.setattr(cache_file, "_RECENT_NS", 0)  # as if it had been there for long
         assert labels() == [n % 2 for n in range(20)]
         done.clear()
         assert labels() == [n % 2 for n in range(20)]

@@ -14,10 +14,10 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.scan import ScanRequest
 from gpupanel.planning.script.data_section import data_section, script_of
 from gpupanel.trainer.datasets.examples import DataSet, Examples, read_features
+from gpupanel.trainer.datasets.replaced_examples import with_replacements
 from gpupanel.trainer.datasets.source import Reading
 from gpupanel.trainer.datasets.sources.tfrecord import SOURCE
 from gpupanel.trainer.datasets.split import split
-from gpupanel.trainer.datasets.stand_ins import with_stand_ins
 from gpupanel.trainer.preview import preview
 from gpupanel.trainer.scan import scan
 from tests.unit.trainer.record_files import Value, example, image, write_records
@@ -146,7 +146,7 @@ def images(folder: Path, bad: set[int], count: int = 200) -> TfrecordData:
 
 def brightness(examples: Examples) -> list[int]:
     rows = np.arange(len(examples), dtype=np.int32)
-    return [int(each.mean()) for each in with_stand_ins(examples).read(rows)]
+    return [int(each.mean()) for each in with_replacements(examples).read(rows)]
 
 
 @pytest.mark.parametrize("cache", list(DataCache))
@@ -166,7 +166,7 @@ def test_that_the_next_of_the_same_label_stands_in_for_a_bad_image(
         )
 
 
-def test_that_a_part_of_the_records_has_stand_ins_of_its_own(tmp_path: Path) -> None:
+def test_that_a_part_of_the_records_has_replacements_of_its_own(tmp_path: Path) -> None:
     data = images(tmp_path, {5}).model_copy(
         update={"cache": DataCache.NONE, "validation_fraction": 0.5}
     )

@@ -17,7 +17,7 @@ from gpupanel.domain.preview import PreviewRequest, with_detected
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.scan import ScanRequest
-from gpupanel.trainer.datasets import kept_file
+from gpupanel.trainer.datasets import cache_file
 from gpupanel.trainer.datasets.examples import AllExamples, DataSet, Examples, read_features
 from gpupanel.trainer.datasets.source import Reading, source_of
 from gpupanel.trainer.datasets.split import split
@@ -267,7 +267,7 @@ def test_that_a_preview_shows_words_lengths_and_how_much_the_vocabulary_knows(
 def test_that_words_are_counted_once_for_all_vocabularies_and_lengths(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept_file, "_RECENT_NS", 0)  # as if the files had been there for long
+    monkeypatch.setattr(cache_file, "_RECENT_NS", 0)  # as if the files had been there for long
     path = write_table(tmp_path / "t.csv", reviews(30))
     folder = make_texts(tmp_path / "f", CLASSES)
     doing: list[str] = []

@@ -10,7 +10,7 @@ from gpupanel.domain.data import Scaling, Target, TfrecordData
 from gpupanel.domain.preview import DataPreview, PreviewRequest, with_detected
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
-from gpupanel.trainer.datasets import checks, kept_file
+from gpupanel.trainer.datasets import cache_file, checks
 from gpupanel.trainer.datasets.examples import AllExamples, DataSet, Examples, read_features
 from gpupanel.trainer.datasets.fingerprint import compare, take_fingerprint
 from gpupanel.trainer.datasets.records import rows as rows_module
@@ -356,7 +356,7 @@ def test_that_decoded_images_are_kept_on_disk_for_later_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GPUPANEL_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(kept_file, "_RECENT_NS", 0)  # as if the file had been there for long
+    monkeypatch.setattr(cache_file, "_RECENT_NS", 0)  # as if the file had been there for long
     rows = [{"image": image(20 * n), "label": n % 2} for n in range(6)]
     path = one_file(tmp_path, *rows)
     chosen = {"image_size": (4, 5), "cache": "disk"}

@@ -15,7 +15,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.scan import ScanRequest
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.script.images import image_function
-from gpupanel.trainer.datasets.images import sides
+from gpupanel.trainer.datasets.images import image_sizes
 from gpupanel.trainer.datasets.images.files import ImageFiles
 from gpupanel.trainer.datasets.source import Reading, source_of
 from gpupanel.trainer.exports.predict import features_of_image
@@ -202,9 +202,9 @@ def test_that_a_bright_image_is_enough_to_know_that_images_are_not_dark(
         Image.fromarray(ramp(255, "uint8")).save(tmp_path / "a" / f"{number}.png")
     files = ImageFiles(tuple(map(str, sorted((tmp_path / "a").iterdir()))), (SIDE, SIDE), 1)
     unpacked: list[object] = []
-    values = sides._values
-    monkeypatch.setattr(sides, "_values", lambda image: unpacked.append(1) or values(image))
-    assert not sides.value_notes(files, 0)
+    values = image_sizes._values
+    monkeypatch.setattr(image_sizes, "_values", lambda image: unpacked.append(1) or values(image))
+    assert not image_sizes.value_notes(files, 0)
     assert len(unpacked) == 1
 
 

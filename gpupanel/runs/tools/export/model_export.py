@@ -27,7 +27,7 @@ from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.directory.run_folder import check_outside_of_runs
 from gpupanel.runs.following.event_tail import EventTail
 from gpupanel.runs.questions.question import OnProgress, Question, ignore_progress
-from gpupanel.runs.tools.export.kept_models import model_with
+from gpupanel.runs.tools.export.saved_models import model_with
 
 SCRIPT: Final = "predict.py"
 """Stands beside each exported model, and predicts with it."""

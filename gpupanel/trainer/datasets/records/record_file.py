@@ -19,8 +19,8 @@ import numpy.typing as npt
 from gpupanel.domain.problem import ProblemError
 from gpupanel.files.guarded_files import open_to_read
 from gpupanel.files.regular_files import open_regular
+from gpupanel.trainer.datasets.cache_file import Marks, marks_of
 from gpupanel.trainer.datasets.data_problems import changed, data_problem, unreadable
-from gpupanel.trainer.datasets.kept_file import Marks, marks_of
 from gpupanel.trainer.datasets.records import problems
 from gpupanel.trainer.datasets.records.crc32c import masked_crc, masked_crcs
 from gpupanel.trainer.size_limits import check_size

@@ -15,11 +15,11 @@ from PIL import Image
 
 from gpupanel.domain.problem import ProblemError
 from gpupanel.files.cache_folder import cache_root
+from gpupanel.trainer.datasets.cache_file import cached_file
 from gpupanel.trainer.datasets.checks import ArrayName, checked_rows
 from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.examples import Array, Indices
 from gpupanel.trainer.datasets.images.pixels import pixels_of
-from gpupanel.trainer.datasets.kept_file import kept_file
 from gpupanel.trainer.datasets.records import problems
 from gpupanel.trainer.datasets.records.first_records import taker
 from gpupanel.trainer.datasets.records.layout import RecordLayout
@@ -135,7 +135,9 @@ class RecordRows:
         progress(len(found), len(found))
         return found, unreadable
 
-    def kept_on_disk(self, progress: Callable[[int, int], None]) -> "tuple[KeptRows, Unreadable]":
+    def cached_on_disk(
+        self, progress: Callable[[int, int], None]
+    ) -> "tuple[CachedRows, Unreadable]":
         """The features of all examples, in a file that later runs find, and those of no meaning.
 
         Behind the features stand the rows of these, as text: they are tried again by each run,
@@ -164,7 +166,7 @@ class RecordRows:
 
         how = ("decoded", _DECODER, self.layout.features, self.layout.shape)
         made_of = [file.source.origin for file in self.files]
-        place = kept_file(
+        place = cached_file(
             "records",
             made_of,
             how,
@@ -181,7 +183,7 @@ class RecordRows:
             raise problems.cache_unusable(place.parent, cut) from error
         _, errors = self.read_readable(bad)
         unreadable = {int(bad[place]): error for place, error in errors.items()}
-        return KeptRows(file, self.shape, self.dtype), unreadable
+        return CachedRows(file, self.shape, self.dtype), unreadable
 
     def _examples(
         self,
@@ -262,7 +264,7 @@ class RecordRows:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class KeptRows:
+class CachedRows:
     """Examples that were decoded into a file.
 
     Attributes:

@@ -15,8 +15,8 @@ from typing import BinaryIO
 
 from gpupanel.files.cache_folder import cache_root
 from gpupanel.files.regular_files import open_regular
+from gpupanel.trainer.datasets.cache_file import cached_file, marks_of
 from gpupanel.trainer.datasets.data_problems import changed, data_problem, unreadable
-from gpupanel.trainer.datasets.kept_file import kept_file, marks_of
 from gpupanel.trainer.datasets.records import problems
 from gpupanel.trainer.datasets.records.record_file import HEAD, TAIL, Framing
 
@@ -116,7 +116,7 @@ def unpacked(
             if marks_of(os.fstat(file.fileno())) != marks_of(status):
                 raise changed("records_changed", path, field)
 
-        return kept_file(
+        return cached_file(
             "records",
             [marks_of(status)],
             ("unpacked", _VERSION),

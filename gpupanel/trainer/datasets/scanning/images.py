@@ -19,9 +19,9 @@ from gpupanel.domain.scan import SetName
 from gpupanel.domain.visible_text import as_utf8
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.images.files import image_errors
+from gpupanel.trainer.datasets.images.image_sizes import value_notes
 from gpupanel.trainer.datasets.images.pixels import form_and_pixels_of
 from gpupanel.trainer.datasets.images.sets import ImageSet
-from gpupanel.trainer.datasets.images.sides import value_notes
 from gpupanel.trainer.datasets.progress import OnProgress
 from gpupanel.trainer.datasets.scanning.digests import digest_of_file
 from gpupanel.trainer.datasets.scanning.image_facts import (

@@ -17,6 +17,7 @@ from gpupanel.domain.data import DataCache, Scaling, Target, TfrecordData
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.visible_text import as_utf8, visible_line
 from gpupanel.files.regular_files import open_regular
+from gpupanel.trainer.datasets.cache_file import marks_of
 from gpupanel.trainer.datasets.checks import ArrayName, stays_on_disk
 from gpupanel.trainer.datasets.data_problems import data_problem, unreadable
 from gpupanel.trainer.datasets.examples import (
@@ -27,8 +28,7 @@ from gpupanel.trainer.datasets.examples import (
     chained,
 )
 from gpupanel.trainer.datasets.file_prints import DataFiles
-from gpupanel.trainer.datasets.images.sides import dark_notes
-from gpupanel.trainer.datasets.kept_file import marks_of
+from gpupanel.trainer.datasets.images.image_sizes import dark_notes
 from gpupanel.trainer.datasets.labels import Labels, checked_labels
 from gpupanel.trainer.datasets.records import problems
 from gpupanel.trainer.datasets.records.first_records import first_values, read_first_records
@@ -120,7 +120,7 @@ class _Reader:
             return rows.in_memory(progress)
         # Numbers are read from the records as fast as from any other file.
         is_kept = layout.is_image and self.data.cache is DataCache.DISK
-        return rows.kept_on_disk(progress) if is_kept else (rows, {})
+        return rows.cached_on_disk(progress) if is_kept else (rows, {})
 
     def _scanned(self, name: str, layout: RecordLayout) -> ScannedRecords:
         field, paths = f"data.{PATHS[name]}", self.files[name].paths

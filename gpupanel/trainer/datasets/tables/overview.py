@@ -15,8 +15,8 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.table_data import ORDER_OF_SETTING, TableData
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.arrays.files import check_file
+from gpupanel.trainer.datasets.cache_file import Marks, marks_of
 from gpupanel.trainer.datasets.data_problems import data_problem
-from gpupanel.trainer.datasets.kept_file import Marks, marks_of
 from gpupanel.trainer.datasets.tables import problems
 from gpupanel.trainer.datasets.tables.batches import open_parquet, parquet_batches, text_batches
 from gpupanel.trainer.datasets.tables.column_uses import seeming, with_group, with_target

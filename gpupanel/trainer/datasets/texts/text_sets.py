@@ -16,10 +16,10 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.table_data import TABLE_SUFFIXES
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.files.regular_files import open_regular
+from gpupanel.trainer.datasets.cache_file import Marks, cached_file, marks_of
 from gpupanel.trainer.datasets.data_problems import changed, data_problem, unreadable
 from gpupanel.trainer.datasets.examples import Array, Indices
 from gpupanel.trainer.datasets.file_prints import DataFiles
-from gpupanel.trainer.datasets.kept_file import Marks, kept_file, marks_of
 from gpupanel.trainer.datasets.source import Reading
 from gpupanel.trainer.datasets.tables.imported import ColumnFacts, Kind
 from gpupanel.trainer.datasets.tables.targets import (
@@ -359,7 +359,7 @@ class _Reader:
         how: object,
         write: Callable[[BinaryIO], None],
     ) -> TokenFile:
-        place = kept_file(
+        place = cached_file(
             "texts",
             made_of,
             (_VERSION, how),

@@ -28,12 +28,12 @@ class RoomLabel(ElidedLabel):
         self.setToolTip(wrapped(_LESSON))
 
     def show_room(
-        self, wanted_mib: int, total_mib: int | None, free_mib: int | None, sum_: str
+        self, allowed_mib: int, total_mib: int | None, free_mib: int | None, sum_: str
     ) -> None:
         """Say it.
 
         Args:
-            wanted_mib: What TensorFlow may take.
+            allowed_mib: What TensorFlow may take.
             total_mib: The device's memory; ``None`` when it is not known.
             free_mib: What can be had now; ``None`` when it is not known.
             sum_: What comes before the words, where the limit is not to be seen elsewhere.
@@ -45,8 +45,8 @@ class RoomLabel(ElidedLabel):
             return
         of = f"{formatting.mib(room)} {'in total' if free_mib is None else 'free now'}"
         context = "context" if sum_ else f"{CUDA_CONTEXT_MIB} MiB CUDA context"
-        fits = wanted_mib + CUDA_CONTEXT_MIB <= room
-        if wanted_mib > room:
+        fits = allowed_mib + CUDA_CONTEXT_MIB <= room
+        if allowed_mib > room:
             words = f"{sum_}, more than the {of}" if sum_ else f"More than the {of}"
         elif fits:
             words = f"{sum_} + {context}, of {of}".lstrip()

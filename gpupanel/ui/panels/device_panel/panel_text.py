@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from gpupanel.devices.device_text import link_between
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
-from gpupanel.domain.memory import LimitedMemory, MemoryPolicy, SplitMemory, wanted_mib
+from gpupanel.domain.memory import LimitedMemory, MemoryPolicy, SplitMemory, allowed_mib
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.ui import formatting
 
@@ -75,5 +75,5 @@ def applied(
     short = labels(inventory)
     names = ", ".join(short[inventory.devices.index(device)] for device in refused)
     keep = "keeps its own" if len(refused) == 1 else "keep their own"
-    wanted = formatting.mib(wanted_mib(policy))
+    wanted = formatting.mib(allowed_mib(policy))
     return f"{names} {keep}: {wanted} do not fit. All other GPUs have this policy now."

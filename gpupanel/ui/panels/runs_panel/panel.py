@@ -35,8 +35,8 @@ from gpupanel.ui.panels.runs_panel.table import RunsTable
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.buttons import ActionButton
 from gpupanel.ui.widgets.flow_layout import FlowLayout
-from gpupanel.ui.widgets.kept_styles import KeptStyles
 from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState, Tone, set_tone
+from gpupanel.ui.widgets.stable_styles import StableStyles
 from gpupanel.ui.widgets.tips import wrapped
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class RunsPanel(QWidget):
         self.setObjectName("runs_panel")
         self._is_listed = self._has_settings = False
         self._filter = RunFilter()
-        self._styles = KeptStyles()
+        self._styles = StableStyles()
         self._chooser: ColumnChooser | None = None
         self._scatter: ScatterDialog | None = None
         self._table = RunsTable(self)

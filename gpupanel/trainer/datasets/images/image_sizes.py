@@ -31,7 +31,7 @@ _DARK = {16: 2**14 - 1, 8: 2**4 - 1}
 Found = TypeVar("Found")
 
 
-def usual_sides(files: ImageFiles, seed: int) -> tuple[int, int] | None:
+def median_size(files: ImageFiles, seed: int) -> tuple[int, int] | None:
     """Height and width in the middle of some images; ``None``: none of these can be read.
 
     Args:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 
-class KeptStyles:
+class StableStyles:
     """Numbers of styles: what was shown once keeps its own as long as nothing beside it has it."""
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""What stands in the place of an example whose file cannot be read.
+"""Replaces each example whose file cannot be read by another one with the same label.
 
 A step has as many examples as the plan says, each with the same weight: an example that is merely
 left out would change the steps of everybody after it. So the next example of the same part of the
@@ -37,7 +37,7 @@ class SkippingFiles(Protocol):
         """The images, and why some of them could not be read, by their place."""
 
 
-def with_stand_ins(examples: Examples) -> Examples:
+def with_replacements(examples: Examples) -> Examples:
     """The examples with another in the place of each that cannot be read.
 
     Args:
@@ -50,7 +50,7 @@ def with_stand_ins(examples: Examples) -> Examples:
     if isinstance(features, SkippingFiles):
         if features.skipped is None:
             return examples
-        return Examples(_StandIns(features, examples.labels), examples.labels)
+        return Examples(_ReplacedImages(features, examples.labels), examples.labels)
     if not examples.unreadable:
         return examples
     rows = np.arange(len(examples), dtype=np.int32)
@@ -78,7 +78,7 @@ def _after(labels: Array, row: int) -> Indices:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _StandIns:
+class _ReplacedImages:
     """Images that are decoded when they are asked for: only then it is known which cannot be."""
 
     files: SkippingFiles
@@ -95,10 +95,10 @@ class _StandIns:
     def read(self, indices: Indices) -> Array:
         pixels, errors = self.files.read_readable(indices)
         for place, error in errors.items():
-            pixels[place] = self._stand_in(int(indices[place]), error)
+            pixels[place] = self._replacement(int(indices[place]), error)
         return pixels
 
-    def _stand_in(self, row: int, error: ProblemError) -> Array:
+    def _replacement(self, row: int, error: ProblemError) -> Array:
         for other in _after(self.labels, row):
             pixels, errors = self.files.read_readable(other.reshape(1))
             if not errors:

@@ -23,7 +23,7 @@ _MOST_EXAMPLE_BYTES: Final = 64 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class TriedRun(StartedRun):
+class DryRun(StartedRun):
     """A run that has no folder: no copy of a model is taken from where the process works."""
 
     @property

@@ -7,7 +7,7 @@ from gpupanel.domain.strategy import StrategyKind
 from gpupanel.planning.context import PlanningContext
 
 
-def kept_data_bytes(context: PlanningContext) -> int:
+def data_on_gpu_bytes(context: PlanningContext) -> int:
     """What all sets take together on a GPU that gets a copy of them; 0: none does, or not known."""
     step, preview, profile = context.known.step, context.known.preview, context.profile
     if step is None or preview is None or profile.data.cache is not DataCache.MEMORY:
@@ -21,7 +21,7 @@ def kept_data_bytes(context: PlanningContext) -> int:
     return sum(small) * step.kept_bytes
 
 
-def carried_data_bytes(context: PlanningContext, plan: LaunchPlan) -> int:
+def streamed_data_bytes(context: PlanningContext, plan: LaunchPlan) -> int:
     """What a GPU holds at most of examples that are read step by step: of a call, and the next."""
     step, preview, profile = context.known.step, context.known.preview, context.profile
     if step is None or preview is None or profile.data.cache is DataCache.MEMORY:

@@ -17,7 +17,7 @@ _PYTHON = "PyFunc"
 """Likewise of those that carry out Python, which may draw."""
 
 
-def drawn_otherwise(model: keras.Model) -> Problem | None:
+def random_layer_warning(model: keras.Model) -> Problem | None:
     """A warning about layers that do not draw by step and example; ``None``: all do.
 
     Nothing is computed.

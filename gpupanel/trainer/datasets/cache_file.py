@@ -26,7 +26,7 @@ _RECENT_NS = 2 * 10**9
 Marks = tuple[int, ...]
 
 
-class _Kept(Value):
+class _CacheEntry(Value):
     """What is known of a kept file.
 
     Attributes:
@@ -49,7 +49,7 @@ def marks_of(status: os.stat_result) -> Marks:
     )
 
 
-def kept_file(
+def cached_file(
     name: str,
     made_of: Sequence[Marks],
     how: object,
@@ -85,7 +85,7 @@ def kept_file(
                 with whole_file(place.with_suffix(".kept"), private=True) as file:
                     write(file)
                     size = file.tell()
-                known = _Kept(looked_ns=looked_ns, size=size)
+                known = _CacheEntry(looked_ns=looked_ns, size=size)
                 write_whole(place.with_suffix(".json"), known.model_dump_json(), private=True)
     except OSError as error:
         raise unusable(place.parent, error) from error
@@ -95,7 +95,7 @@ def kept_file(
 def _is_there(place: Path, changed_ns: int) -> bool:
     try:
         with open_to_read(place.with_suffix(".json")) as file:
-            known = _Kept.model_validate_json(file.read())
+            known = _CacheEntry.model_validate_json(file.read())
         with open_to_read(place.with_suffix(".kept")) as file:
             size = os.fstat(file.fileno()).st_size
     except (OSError, ValidationError):

@@ -8,7 +8,7 @@ from gpupanel.domain.best_epoch import Keep
 from gpupanel.domain.events import ModelSaved, encode_event
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.tools.export.kept_models import model_with, other_weights
+from gpupanel.runs.tools.export.saved_models import model_with, other_weights
 
 
 def a_run(root: Path, *files: str, **saved: object) -> RunLayout:

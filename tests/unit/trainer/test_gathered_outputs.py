@@ -9,7 +9,7 @@ import pytest
 from gpupanel.domain.data import Target
 from gpupanel.domain.problem import ProblemError
 from gpupanel.trainer.inference.examples import InferenceExamples
-from gpupanel.trainer.inference.handed_outputs import (
+from gpupanel.trainer.inference.gathered_outputs import (
     Origin,
     OutputsReader,
     OutputsWriter,
