@@ -15,7 +15,7 @@ class EnergyMeter:
     """Adds up the energy of each device of a run; samples come in from the thread that takes them.
 
     A GPU from Volta on counts what it takes (``nvmlDeviceGetTotalEnergyConsumption``, in
-    millijoules since the driver was loaded); of others, and of a counter that began anew, the
+    millijoules since the driver was loaded); of others, and of a counter that was reset, the
     power is added up over time, as a straight line between two readings.
     """
 
@@ -66,7 +66,7 @@ class _DeviceMeter:
         if reading.energy_j is None:
             self._counter_is_whole = False
         elif self._counter_j is not None:
-            # It begins anew when the driver is loaded again.
+            # It is reset when the driver is loaded again.
             self._counter_is_whole &= reading.energy_j >= self._counter_j
             self._counted_j += max(0.0, reading.energy_j - self._counter_j)
         self._counter_j = reading.energy_j

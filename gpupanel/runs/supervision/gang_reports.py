@@ -151,8 +151,8 @@ class ProcessEvents:
     def begin(self) -> None:
         """Take what processes of a start before this one have left, and remove their files.
 
-        A supervisor that was killed has not said how much of them it had taken: a line that stands
-        in the run's events was.
+        How much of them a supervisor had taken that was killed nobody knows: a line that stands in
+        the run's events was taken.
         """
         files = sorted(self._layout.root.glob("events-*.jsonl"))
         known = set(last_bytes_lines(self._layout.events, _MOST_LEFT_BYTES)) if files else set()

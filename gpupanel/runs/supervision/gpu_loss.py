@@ -77,7 +77,7 @@ class GpuLossWatch:
     def take(self, sample: TelemetrySample, begun_s: float) -> None:
         """Take in a sample, and when the devices were first asked for it (:func:`time.monotonic`).
 
-        A GPU that answers again was not lost: its driver was only opened anew.
+        A GPU that answers again was not lost: its driver was only opened again.
         """
         with self._changed:
             for key in self.names:

@@ -72,7 +72,7 @@ class LocalMember(Member):
         self._process = started
         self._log = log
         self._is_task = planned.node is not None
-        self._observed = _process(started.pid)
+        self._psutil_process = _psutil_process(started.pid)
         silent_s = TASK_FROZEN_AFTER_S if self._is_task else FROZEN_AFTER_S
         self._liveness = Liveness(time.monotonic(), silent_s)
         self._observed_s = 0.0
@@ -84,11 +84,11 @@ class LocalMember(Member):
         self.exit_code = self._exit_code(self._process.poll())
         now_s = time.monotonic()
         is_due = now_s - self._observed_s >= _OBSERVE_INTERVAL_S
-        if not is_due or not self.is_there or self._observed is None:
+        if not is_due or not self.is_there or self._psutil_process is None:
             return
         self._observed_s = now_s
         self._log.bound()
-        activity = process_activity(self._observed, self._heartbeat)
+        activity = process_activity(self._psutil_process, self._heartbeat)
         if activity is not None:
             self.processor_s = activity.processor_s
             self.frozen = self._liveness.observe(activity, now_s)
@@ -106,7 +106,7 @@ class LocalMember(Member):
                 self._process.wait(_END_OF_TASK_S)
 
     def close_log(self) -> None:
-        """Its log is written no more."""
+        """Close its log, which nothing more is written to."""
         self._log.close()
 
     def signal(self, number: signal.Signals) -> None:
@@ -226,7 +226,7 @@ class LocalGang:
         return LocalMember(self._layout, planned, place, process, log)
 
 
-def _process(pid: int) -> psutil.Process | None:
+def _psutil_process(pid: int) -> psutil.Process | None:
     try:
         return psutil.Process(pid)
     except psutil.Error:

@@ -118,7 +118,7 @@ class TelemetryRecorder:
                 sample = sampler.sample()
                 self.inventory = sampler.inventory()
                 if not sample.readings:
-                    continue  # no node was heard of yet
+                    continue  # no node has reported yet
                 self._listener(sample, begun_s)
                 kept.add(self._thinning.take(sample, time.monotonic()))
             kept.add(self._thinning.rest())
@@ -143,7 +143,7 @@ class TelemetryRecorder:
 class _KeptSamples:
     """Appends samples; where one cannot be written there is a gap in the curves.
 
-    A full disk is reported to the person by the trainer's own writes; what is said here, as it
+    A full disk is reported to the person by the trainer's own writes; what is logged here, as it
     begins and as it is over, is for whoever wonders about the gap.
     """
 

@@ -22,7 +22,7 @@ class Patience:
         step_s: From one event to the next while training: more is a hang.
         working_s: In place of either for processes that use the processor before the first step.
         compiling_s: In place of either where the driver compiles TensorFlow's kernels for a GPU,
-            which takes half an hour by NVIDIA's and TensorFlow's own word, and longer on slow
+            which takes half an hour according to NVIDIA and TensorFlow, and longer on slow
             processors.
         notice_s: From the last event until it is reported what a first step waits for.
         lost_s: From the loss of a GPU, or the last event after it, until the processes are killed:

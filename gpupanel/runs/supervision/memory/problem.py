@@ -99,7 +99,7 @@ def shortage_problem(
         profile: Of the run.
         plan: Of the run.
         context: What else held memory.
-        detail: What the process said, or the end of its log.
+        detail: What the process reported, or the end of its log.
     """
     inventory = context.inventory or inventory_of(profile, plan)
     sample = context.sample_without_run(shortage.device_key, inventory)

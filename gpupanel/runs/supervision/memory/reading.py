@@ -19,7 +19,7 @@ from gpupanel.files.process_limits import address_space_limit
 _KILLS: Final = re.compile(r"^oom_kill (?P<count>\d+)$", re.MULTILINE)
 _INACTIVE_FILES: Final = re.compile(r"^(total_)?inactive_file (?P<bytes>\d+)$", re.MULTILINE)
 _UNLIMITED: Final = 2**60
-"""Version 1 writes no word for it, but nearly 2**63."""
+"""Version 1 writes nearly 2**63 for "max"."""
 
 _REFUSED: Final = re.compile(
     r"Allocator \((?P<name>[^)]+)\) ran out of memory trying to allocate "
