@@ -78,10 +78,10 @@ def _add_devices(core: WindowCore, parts: WindowParts) -> None:
     shown = add(ShownDevices(session, core.device_watch, core.cluster_watch, devices, page, window))
     add(DeviceHistoryBinding(session, shown, devices, window))
     add(FoldsBinding(devices, page.sections, core.settings, window), ending=Ending.MEMORY)
-    devices.doctorRequested.connect(doctor.open_doctor)
+    for asking in (devices, devices.head, devices.general, page.plan.problems):
+        asking.doctorRequested.connect(doctor.open_doctor)
     devices.wakeRequested.connect(core.device_watch.wake)
     devices.endRequested.connect(processes.end)
-    page.plan.problems.doctorRequested.connect(doctor.open_doctor)
     page.plan.problems.fieldActivated.connect(devices.show_field)
 
 
@@ -115,7 +115,7 @@ def _add_runs(core: WindowCore, parts: WindowParts) -> None:
     history.goingFound.connect(opened.follow)
     control.launched.connect(history.refresh)
     control.ended.connect(history.refresh)
-    runs.runOpened.connect(opened.open)
+    runs.panel.runOpened.connect(opened.open)
     live.banner.steps.runRequested.connect(opened.open)
 
 
@@ -140,6 +140,7 @@ def _add_sweeps_and_queue(core: WindowCore, parts: WindowParts) -> None:
     queue.report.countsChanged.connect(tabs.show_queue)
     tabs.runsShown.connect(queue.report.mark_seen)
     queue.runBegan.connect(history.refresh)
+    queue.panel.runOpened.connect(parts[OpenedRuns].open)
     queue.entryOpened.connect(tabs.show_session)
 
 

@@ -25,14 +25,10 @@ class RunsPage(QWidget):
         runs_dir: Where the runs are kept.
     """
 
-    runOpened = Signal(object)
-    """The directory of the run that is to be shown in Live: a :class:`Path`."""
-    compareRequested = Signal(object)
-    """The runs to be compared, as they stand in the table: a tuple of :class:`RunSummary`."""
     comparisonLeft = Signal()
     """All runs have the page's place again."""
     refreshRequested = Signal()
-    """The folder of runs is to be read again."""
+    """The page is seen: the folder of runs is to be read again."""
 
     def __init__(self, runs_dir: Path, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -54,9 +50,6 @@ class RunsPage(QWidget):
         self._comparison_place.addLayout(self._comparison_head)
         self._stack.addWidget(self._all)
         self._stack.addWidget(self._compared)
-        self.panel.runOpened.connect(self.runOpened)
-        self.panel.refreshRequested.connect(self.refreshRequested)
-        self.panel.compareRequested.connect(self.compareRequested)
         self._refresh_timer = QTimer(self, interval=_REFRESH_MS)
         self._refresh_timer.timeout.connect(self.refreshRequested)
 

@@ -74,7 +74,7 @@ def test_that_a_run_goes_from_the_cluster_to_this_machine_and_back(
     window.session.edit(window.session.profile.model_copy(update=alone))
     _click(qtbot, window, "resume_elsewhere_button")
     _wait_for_steps(qtbot, window, beyond=on_nodes)
-    assert not window.live_page._plan.is_on_nodes
+    assert not window.control.shown_facts.plan.is_on_nodes
     assert f"Resumed from step {on_nodes:,}." in window.findChild(QLabel, "run_story").text()
     here = _end_by(qtbot, window, "suspend_button", Outcome.SUSPENDED)
 
@@ -82,6 +82,9 @@ def test_that_a_run_goes_from_the_cluster_to_this_machine_and_back(
     window.session.edit(window.session.profile.model_copy(update=back))
     _click(qtbot, window, "resume_elsewhere_button")
     _wait_for_steps(qtbot, window, beyond=here)
-    assert [process.node for process in window.live_page._plan.processes] == ["alpha", "beta"]
+    assert [process.node for process in window.control.shown_facts.plan.processes] == [
+        "alpha",
+        "beta",
+    ]
     _end_by(qtbot, window, "stop_button", Outcome.STOPPED)
     real.until_no_trainer_is_left(10.0)

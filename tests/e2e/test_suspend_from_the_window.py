@@ -75,7 +75,7 @@ def test_that_a_suspended_run_goes_on_with_two_replicas(qtbot, window, tmp_path)
     story = window.findChild(QLabel, "run_story").text()
     assert f"Resumed from step {status.checkpoint.step:,}." in story
     assert "Shares: 48 + 16" in story
-    assert len(window.live_page._plan.replicas) == 2
+    assert len(window.control.shown_facts.plan.replicas) == 2
     _click(qtbot, window, "stop_button")
     _wait_for_end(qtbot, window)
     assert window.session.run_status.outcome is Outcome.STOPPED

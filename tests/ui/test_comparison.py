@@ -44,7 +44,7 @@ def compared(qtbot, page, runs_dir):
             run.step(steps)
             run.end()
         summaries.append(summarize_run(run.layout))
-    page.compareRequested.emit(tuple(summaries))
+    page.panel.compareRequested.emit(tuple(summaries))
     panel = page.findChild(ComparisonPanel)
     qtbot.waitUntil(lambda: all(run.is_read for run in panel.runs))
     return page
@@ -92,7 +92,7 @@ def test_that_other_runs_can_be_compared_afterwards(qtbot, compared):
     panel = compared.findChild(ComparisonPanel)
     runs = tuple(run.summary for run in reversed(panel.runs))
     button(compared, "comparison_back").click()
-    compared.compareRequested.emit(runs)
+    compared.panel.compareRequested.emit(runs)
     qtbot.waitUntil(lambda: [run.step for run in panel.runs] == [9, 4])
     assert compared.findChildren(ComparisonPanel) == [panel]
 

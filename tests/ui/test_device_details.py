@@ -389,10 +389,10 @@ def test_that_a_problem_stands_on_the_device_that_it_is_about(panel, qtbot):
     assert "Shares." not in texts
     assert "By the way." not in texts
     assert card(panel, RTX_3060.key).mapTo(panel, QPoint()) == place
-    fixes = {USE_LESS.label: USE_LESS, "A process for each": general.alternatives[0]}
-    for label, fix in fixes.items():
-        with qtbot.waitSignal(panel.fixRequested) as reported:
-            click(button(panel, label))
+    fixes = ((panel, USE_LESS), (panel.general, general.alternatives[0]))
+    for place, fix in fixes:
+        with qtbot.waitSignal(place.fixRequested) as reported:
+            click(button(panel, fix.label))
         assert reported.args == [fix]
     panel.setProblems(())
     assert "MiB are asked for" not in seen_texts(panel)
@@ -410,7 +410,7 @@ def test_that_a_field_leads_to_the_settings_of_its_device(panel, qtbot):
 
 
 def test_that_the_doctor_is_asked_for(panel, qtbot):
-    with qtbot.waitSignal(panel.doctorRequested):
+    with qtbot.waitSignal(panel.head.doctorRequested):
         click(button(panel, "Doctor"))
     assert button(panel, "Doctor").objectName() == "doctor_button"
 

@@ -435,9 +435,9 @@ def test_that_a_problem_of_the_installation_has_the_way_to_the_doctor_beside_its
         fix=cpu,
     )
     panel.setProblems((refused,))
-    with qtbot.waitSignal(panel.doctorRequested):
+    with qtbot.waitSignal(panel.general.doctorRequested):
         click(button(panel, "Open Doctor"))
-    with qtbot.waitSignal(panel.fixRequested) as asked:
+    with qtbot.waitSignal(panel.general.fixRequested) as asked:
         click(button(panel, "Train on the CPU"))
     assert asked.args == [cpu]
     panel.setProblems((refused.model_copy(update={"code": "devices_mixed"}),))

@@ -24,7 +24,7 @@ class Comparison(QObject):
         super().__init__(parent)
         self._page, self._questions = page, questions
         self._binding: ComparisonBinding | None = None
-        page.compareRequested.connect(self.compare)
+        page.panel.compareRequested.connect(self.compare)
         page.panel.setComparable(True)
 
     @Slot(object)

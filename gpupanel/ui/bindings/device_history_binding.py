@@ -35,7 +35,7 @@ class DeviceHistoryBinding(QObject):
         self._dialog: DeviceHistoryDialog | None = None
         shown.sampled.connect(self.add)
         session.inventoryChanged.connect(self._show)
-        panel.historyRequested.connect(self.open)
+        panel.head.historyRequested.connect(self.open)
 
     @Slot(object)
     def add(self, sample: TelemetrySample) -> None:

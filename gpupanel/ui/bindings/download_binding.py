@@ -40,8 +40,8 @@ class DownloadBinding(QObject):
         self._fetched = session.profile.data.downloads
         self._is_busy = self._shows_busy = False
         self._downloader = downloader or QuestionWorker(download_data, self)
-        page.data.downloadRequested.connect(self._begin)
-        page.data.downloadCancelled.connect(self._downloader.cancel)
+        page.data.preview.download.downloadRequested.connect(self._begin)
+        page.data.preview.download.cancelRequested.connect(self._downloader.cancel)
         self._downloader.busyChanged.connect(self._take_busy)
         self._downloader.progressed.connect(self._show_progress)
         session.profileChanged.connect(self._show_busy)

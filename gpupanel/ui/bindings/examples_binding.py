@@ -45,7 +45,7 @@ class ExamplesBinding(QObject):
         self._choice: ExampleChoice | None = None
         page.evaluation.examplesRequested.connect(self._open)
         page.evaluation.predictionsRequested.connect(self._load)
-        page.evaluation.predictions.choiceRequested.connect(self._load)
+        page.evaluation.predictions.table.choiceRequested.connect(self._load)
         control.shownChanged.connect(self._forget)
 
     def stop(self) -> None:

@@ -55,6 +55,7 @@ class HistoryBinding(QObject):
         page.panel.settingsWanted.connect(self._history.want_settings)
         page.panel.setColumns(remembered_columns(settings))
         page.refreshRequested.connect(self.refresh)
+        page.panel.refreshRequested.connect(self.refresh)
         page.panel.renameRequested.connect(self._rename)
         page.panel.notesRequested.connect(self._note)
         page.panel.deleteRequested.connect(self._delete)

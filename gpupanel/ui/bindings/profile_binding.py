@@ -42,7 +42,8 @@ class ProfileBinding(QObject):
         session.inventoryChanged.connect(devices.setInventory)
         session.preparationChanged.connect(self._show_problems)
         devices.valueChanged.connect(self._choose)
-        devices.fixRequested.connect(self._apply_fix)
+        for fixed in (devices, devices.general, devices.cluster_note):
+            fixed.fixRequested.connect(self._apply_fix)
         bar.setRecent(profiles.recent())
         bar.setExamples(example_profiles())
         self._show_document()

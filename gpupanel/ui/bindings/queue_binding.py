@@ -67,7 +67,7 @@ class QueueBinding(QObject):
         self.report = QueueReport(self._watch, bar, self)
         self.panel = QueuePanel()
         page.setQueue(self.panel)
-        self._connect_panel(page)
+        self._connect_panel()
         bar.queueRequested.connect(self._add_or_put_back)
         session.preparationChanged.connect(self._show_button)
         session.checkingChanged.connect(self._show_button)
@@ -90,9 +90,8 @@ class QueueBinding(QObject):
         self._after_click.stop()
         self._watch.stop()
 
-    def _connect_panel(self, page: RunsPage) -> None:
+    def _connect_panel(self) -> None:
         panel, watch = self.panel, self._watch
-        panel.runOpened.connect(page.runOpened)
         panel.editRequested.connect(self._editing.edit)
         panel.editLeft.connect(self._editing.leave)
         panel.moveRequested.connect(watch.move)

@@ -33,7 +33,8 @@ class ScanBinding(SessionReportBinding["ScanDialog", ScanRequest]):
         question: Question[ScanRequest, DataScan] = scan_data,
     ) -> None:
         self._question = question
-        super().__init__(session, page, window, QuestionWorker(question), page.data.scanRequested)
+        asked = page.data.preview.scanRequested
+        super().__init__(session, page, window, QuestionWorker(question), asked)
 
     @override
     def _dialog_class(self) -> "type[ScanDialog]":

@@ -83,8 +83,8 @@ class ShownDevices(QObject):
         cluster.read.connect(self._see_cluster)
         cluster.refused.connect(self._see_refusal)
         session.profileChanged.connect(self._see_profile)
-        panel.clusterWanted.connect(self._show_form)
-        panel.askedAgain.connect(self._ask_again)
+        panel.more_machines.clicked.connect(self._show_form)
+        panel.cluster_note.askedAgain.connect(self._ask_again)
 
     def stop(self) -> None:
         """Ask no cluster any more; the process that did is ended."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, Qt, Slot
 from PySide6.QtWidgets import (
     QFrame,
     QLabel,
@@ -42,11 +42,6 @@ class ComparisonPanel(QWidget):
     :attr:`head` goes into the row above it, beside what leads back to all runs.
     """
 
-    tableRequested = Signal()
-    """All values of the compared runs are wanted as a file."""
-    pictureRequested = Signal(object, bool)
-    """The picture is wanted as a file: its :class:`PictureFormat`, and whether on white."""
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("comparison_panel")
@@ -59,7 +54,7 @@ class ComparisonPanel(QWidget):
         self._differences = DifferenceTable()
         self._empty = EmptyState("", "")
         self._tools = ViewTools()
-        self._exports = ExportTools()
+        self.exports = ExportTools()
         self._word = ElidedLabel()
         self._word.setProperty("tone", "muted")
         self._word.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -120,7 +115,7 @@ class ComparisonPanel(QWidget):
 
     def setTableBusy(self, is_busy: bool) -> None:
         """Whether a table is being written."""
-        self._exports.setTableBusy(is_busy)
+        self.exports.setTableBusy(is_busy)
 
     def picture(self, wanted: PictureFormat, *, is_on_white: bool) -> bytes:
         """What is shown of the curves, with the legend, as the content of a file.
@@ -137,7 +132,7 @@ class ComparisonPanel(QWidget):
         head = QWidget()
         layout = row_in(head)
         layout.addWidget(self._word, 1)
-        layout.addWidget(self._exports)
+        layout.addWidget(self.exports)
         return head
 
     def _compose(self) -> None:
@@ -180,8 +175,6 @@ class ComparisonPanel(QWidget):
         self._grid.wholeChanged.connect(self._tools.setWhole)
         self._legend.hiddenChanged.connect(self._set_hidden)
         self._grid.runToggled.connect(self._legend.toggle)
-        self._exports.tableRequested.connect(self.tableRequested)
-        self._exports.pictureRequested.connect(self.pictureRequested)
 
     def _show(self) -> None:
         shown = distinct_titles(self._runs)
@@ -190,7 +183,7 @@ class ComparisonPanel(QWidget):
         self._tools.axes.setEpochsKnown(self._curves.knows_epochs)
         self._leave_unknown_epochs()
         self._grid.refresh()
-        self._exports.setPictureEnabled(bool(self._curves.metrics()))
+        self.exports.setPictureEnabled(bool(self._curves.metrics()))
         self._show_page()
 
     def _leave_unknown_epochs(self) -> None:

@@ -36,12 +36,6 @@ class DataPanel(SettingsCard):
 
     valueChanged = Signal(object)
     """A person changed a setting: the new value."""
-    scanRequested = Signal()
-    """All of the data is to be scanned."""
-    downloadRequested = Signal()
-    """A person wants the data set to be downloaded now."""
-    downloadCancelled = Signal()
-    """The download that goes on is not wanted any more."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Data", parent, tables=("data",))
@@ -56,15 +50,13 @@ class DataPanel(SettingsCard):
             inputs=self._inputs,
         )
         self._form.chooser.setObjectName("dataset_selector")
-        self._preview = PreviewView()
+        self.preview = PreviewView()
+        """Has the data scanned or downloaded, if a person asks for it."""
         self.add_form(self._form)
         self.body.addSpacing(8)
-        self.body.addWidget(self._preview)
+        self.body.addWidget(self.preview)
         self._form.valueChanged.connect(self.valueChanged)
         self._form.valueChanged.connect(self._show_whether_chosen)
-        self._preview.scanRequested.connect(self.scanRequested)
-        self._preview.downloadRequested.connect(self.downloadRequested)
-        self._preview.downloadCancelled.connect(self.downloadCancelled)
         self._show_whether_chosen()
 
     def value(self) -> DataSettings:
@@ -88,7 +80,7 @@ class DataPanel(SettingsCard):
 
     def setPreview(self, preview: DataPreview | None) -> None:
         """Shows a preview of the data; ``None``: nothing is known of it."""
-        self._preview.setPreview(preview)
+        self.preview.setPreview(preview)
         self._form.setFound(preview.offers if preview else {}, preview.found if preview else {})
         for field in self._form.findChildren(ClassWeightsField):
             field.set_classes([name for name, _ in preview.class_counts] if preview else ())
@@ -96,23 +88,23 @@ class DataPanel(SettingsCard):
     @Slot(bool)
     def setDownloading(self, downloading: bool) -> None:
         """Shows whether the data is being downloaded."""
-        self._preview.download.setBusy(downloading)
+        self.preview.download.setBusy(downloading)
 
     @Slot(object)
     def setDownloadProgress(self, progress: DownloadProgress) -> None:
         """Shows how far the download is."""
-        self._preview.download.setProgress(progress)
+        self.preview.download.setProgress(progress)
 
     @override
     def setProblems(self, problems: Iterable[Problem]) -> None:
         """Shows problems beside the settings; the preview's other ones stand below them."""
         problems = tuple(problems)
         super().setProblems(problems)
-        self._preview.setProblemsElsewhere(problems)
+        self.preview.setProblemsElsewhere(problems)
 
     def setPreviewBusy(self, busy: bool) -> None:
         """Says that the data is being read."""
-        self._preview.setBusy(busy)
+        self.preview.setBusy(busy)
 
     @override
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
@@ -151,8 +143,8 @@ class DataPanel(SettingsCard):
     def _show_whether_chosen(self) -> None:
         data = self.value()
         self.set_summary(self._form.summary())
-        self._preview.setScannable(not data.lacks_path)
-        self._preview.download.set_size(sum(file.size_bytes for file in data.downloads))
+        self.preview.setScannable(not data.lacks_path)
+        self.preview.download.set_size(sum(file.size_bytes for file in data.downloads))
 
     def _new(self, kind: Kind) -> DataSettings:
         """Settings of a source that was never chosen; order and cache stay as they were."""

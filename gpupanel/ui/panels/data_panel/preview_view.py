@@ -39,10 +39,6 @@ class PreviewView(QWidget):
 
     scanRequested = Signal()
     """All of the data is to be scanned."""
-    downloadRequested = Signal()
-    """The data is to be downloaded now."""
-    downloadCancelled = Signal()
-    """The download that goes on is not wanted any more."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -55,8 +51,6 @@ class PreviewView(QWidget):
         self._state.setObjectName("preview_state")
         self.download = DownloadRow()
         """Shown while the data is not on this machine."""
-        self.download.downloadRequested.connect(self.downloadRequested)
-        self.download.cancelRequested.connect(self.downloadCancelled)
         self._examples = ExamplesView()
         self._augmented_caption = Caption("Augmented, as in one epoch")
         self._augmented = ExamplesView("Augmented examples of the data")

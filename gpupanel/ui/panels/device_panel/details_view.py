@@ -20,9 +20,6 @@ _LINK_TIP = "How the two GPUs are connected: the closer, the faster they exchang
 class DetailsView(QWidget):
     """Clocks, links, errors, identity and processes; each line keeps its place."""
 
-    endRequested = Signal(object)
-    """A person wants the process to end: the :class:`DeviceProcess`."""
-
     def __init__(self, device: PhysicalDevice, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._device = device
@@ -30,8 +27,8 @@ class DetailsView(QWidget):
         self._links: tuple[tuple[str, str], ...] = ()
         self._link_labels: list[QLabel] = []
         self._grid = QGridLayout()
-        self._processes = ProcessList()
-        self._processes.endRequested.connect(self.endRequested)
+        self.processes = ProcessList()
+        """Those on the device; some can be ended."""
         self._arrange()
         self.setReading(None)
 
@@ -48,7 +45,7 @@ class DetailsView(QWidget):
         if self._device.node is not None:
             # By its number a process of this machine would be ended, which is another one.
             processes = tuple(each.model_copy(update={"is_mine": False}) for each in processes)
-        self._processes.setProcesses(processes)
+        self.processes.setProcesses(processes)
 
     def setLinks(self, links: tuple[tuple[str, str], ...]) -> None:
         """Show how the GPU is connected: each kind of link in words, and to which GPUs."""
@@ -65,7 +62,7 @@ class DetailsView(QWidget):
 
     def setRunProcesses(self, pids: frozenset[int]) -> None:
         """Say which processes are of a run that goes on."""
-        self._processes.setRunProcesses(pids)
+        self.processes.setRunProcesses(pids)
 
     def _arrange(self) -> None:
         self._grid.setHorizontalSpacing(GRID)
@@ -82,7 +79,7 @@ class DetailsView(QWidget):
         layout.addLayout(self._grid)
         layout.addSpacing(GRID // 2)
         layout.addWidget(caption)
-        layout.addWidget(self._processes)
+        layout.addWidget(self.processes)
 
     def _add_row(self, row: int, caption: str, value: QLabel, tip: str) -> QLabel:
         label = _small(caption)
@@ -171,7 +168,7 @@ class DetailsFold(QWidget):
     def _unfold(self, unfolded: bool) -> None:
         if self._view is None:
             self._view = DetailsView(self._device)
-            self._view.endRequested.connect(self.endRequested)
+            self._view.processes.endRequested.connect(self.endRequested)
             self._layout.addWidget(self._view)
         self._view.setVisible(unfolded)
         self._show()

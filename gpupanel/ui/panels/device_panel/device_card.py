@@ -40,13 +40,6 @@ class DeviceCard(QFrame):
     """The device's key, and the memory policy that a person chose."""
     applyRequested = Signal(str)
     """The key of the device that all GPUs in use are to be like."""
-    allocatorChosen = Signal(object)
-    """The :class:`Allocator` of all GPUs."""
-    replicasChanged = Signal(int)
-    endRequested = Signal(object)
-    """A person wants the process to end: the :class:`DeviceProcess`."""
-    fixRequested = Signal(object)
-    """The button of a problem's fix was pressed: the :class:`Fix`."""
 
     def __init__(
         self, device: PhysicalDevice, color: int, label: str, parent: QWidget | None = None
@@ -63,11 +56,13 @@ class DeviceCard(QFrame):
         self._state.setWordWrap(True)
         self.readings = ReadingsView(device, color)
         """What the device does."""
-        self._memory = MemoryEditor()
-        self._memory.setCapability(device.compute_capability)
-        self._memory.setRoom(device.memory_total_mib, None)
-        self._replicas = SpinBox()
-        self._settings = self._memory if device.is_gpu else self._replicas_row()
+        self.memory = MemoryEditor()
+        """How much of a GPU is used."""
+        self.memory.setCapability(device.compute_capability)
+        self.memory.setRoom(device.memory_total_mib, None)
+        self.replicas = SpinBox()
+        """Into how many the CPU is divided."""
+        self._settings = self.memory if device.is_gpu else self._replicas_row()
         self._applied = Note()
         self._layout = QVBoxLayout(self)
         self.problems = ProblemNotes()
@@ -120,17 +115,17 @@ class DeviceCard(QFrame):
             allocator: Of all GPUs.
             others_in_use: How many other GPUs the policy could be applied to.
         """
-        if self._memory.value() != policy:
-            self._memory.setValue(policy)
-        self._memory.setAllocator(allocator)
-        self._memory.menu.setOthersInUse(others_in_use)
+        if self.memory.value() != policy:
+            self.memory.setValue(policy)
+        self.memory.setAllocator(allocator)
+        self.memory.menu.setOthersInUse(others_in_use)
         self._show_reading()
 
     def setReplicas(self, replicas: int) -> None:
         """Show so many logical devices of the CPU."""
-        with QSignalBlocker(self._replicas):
-            self._replicas.setMaximum(max(self._device.core_count or 1, replicas, 2))
-            self._replicas.setValue(replicas)
+        with QSignalBlocker(self.replicas):
+            self.replicas.setMaximum(max(self._device.core_count or 1, replicas, 2))
+            self.replicas.setValue(replicas)
 
     def setOwnProcesses(self, pids: frozenset[int]) -> None:
         """Say which processes are of the run shown."""
@@ -163,7 +158,7 @@ class DeviceCard(QFrame):
             What has the focus now.
         """
         self.setOpen(is_open=True)
-        target = self._memory.policy if self._device.is_gpu else self._replicas
+        target = self.memory.policy if self._device.is_gpu else self.replicas
         target.setFocus()
         return target
 
@@ -171,13 +166,9 @@ class DeviceCard(QFrame):
         self._head.useChosen.connect(self._take_use)
         self._head.foldChosen.connect(self._take_fold)
         self.readings.utilizationChanged.connect(self._head.setUtilization)
-        self.readings.limitsMoved.connect(self._memory.setLimits)
-        self._memory.valueChanged.connect(self._take_policy)
-        self._memory.applyRequested.connect(self._take_apply)
-        self._memory.allocatorChosen.connect(self.allocatorChosen)
-        self._replicas.valueChanged.connect(self.replicasChanged)
-        self.details.endRequested.connect(self.endRequested)
-        self.problems.fixRequested.connect(self.fixRequested)
+        self.readings.bar.limitsMoved.connect(self.memory.setLimits)
+        self.memory.valueChanged.connect(self._take_policy)
+        self.memory.menu.applyRequested.connect(self._take_apply)
 
     def _show_parts(self) -> None:
         self._settings.setVisible(self._is_open and self._is_in_use and not self._is_partitioned)
@@ -195,12 +186,12 @@ class DeviceCard(QFrame):
 
     def _show_reading(self) -> None:
         has_policy = self._device.is_gpu and self._is_in_use and not self._is_partitioned
-        shown = self._memory.value() if has_policy else None
+        shown = self.memory.value() if has_policy else None
         use = memory_use(self._device, self._reading, self._own_processes, shown)
         self.readings.show_reading(self._reading, use)
         # The driver gives nobody what it keeps for itself.
         total = None if use.total_mib is None else use.total_mib - use.reserved_mib
-        self._memory.setRoom(total, room_mib(self._reading, use))
+        self.memory.setRoom(total, room_mib(self._reading, use))
 
     @property
     def _is_partitioned(self) -> bool:
@@ -210,13 +201,13 @@ class DeviceCard(QFrame):
         row = QWidget()
         replicas = setting_of(DeviceSettings, "cpu_replicas")
         caption = QLabel(replicas.title)
-        caption.setBuddy(self._replicas)
-        self._replicas.setRange(1, max(self._device.core_count or 1, 2))
-        teach(self._replicas, f"{replicas.title} of the CPU", replicas.description)
+        caption.setBuddy(self.replicas)
+        self.replicas.setRange(1, max(self._device.core_count or 1, 2))
+        teach(self.replicas, f"{replicas.title} of the CPU", replicas.description)
         layout = QHBoxLayout(row)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(caption, 1)
-        layout.addWidget(self._replicas)
+        layout.addWidget(self.replicas)
         return row
 
     def _arrange(self) -> None:

@@ -42,20 +42,13 @@ class DevicePanel(QWidget):
     valueChanged = Signal(object)
     """The :class:`DeviceChoices` after a person's act."""
     doctorRequested = Signal()
-    """A person wants to know what is wrong with driver, libraries or TensorFlow."""
-    historyRequested = Signal()
-    """A person wants to see what the devices did in the last hour."""
+    """A device has a problem of which the doctor knows more."""
     endRequested = Signal(object)
     """A person wants a process of a device to end: the :class:`DeviceProcess`."""
     fixRequested = Signal(object)
-    """The button of a problem's fix was pressed: the :class:`Fix`."""
-
+    """The button of a fix on a device was pressed: the :class:`Fix`."""
     wakeRequested = Signal()
     """A person wants to have sleeping GPUs asked who they are."""
-    clusterWanted = Signal()
-    """A person wants to choose a cluster."""
-    askedAgain = Signal()
-    """A person wants the cluster to be asked again."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -73,28 +66,25 @@ class DevicePanel(QWidget):
         self._wanted_absent: Sequence[tuple[object, ...]] = ()
         self._unresponsive: list[UnresponsiveCard] = []
         self._opened: dict[str, bool] = {}
-        self._head = PanelHead()
+        self.head = PanelHead()
+        """Leads to the doctor, and to the last hour."""
         self._notice = Note("Looking for devices\N{HORIZONTAL ELLIPSIS}")
-        self._general = ProblemNotes(most=1, margin=12)
-        self._general.setProperty("card", True)
+        self.general = ProblemNotes(most=1, margin=12)
+        """What is wrong with no device in particular."""
+        self.general.setProperty("card", True)
         self._scroll = QScrollArea()
         self._scroll.setAccessibleName("Devices")
         self._column = QVBoxLayout()
-        self._cluster_note = ClusterNote()
-        self._more_machines = _link_to_cluster()
+        self.cluster_note = ClusterNote()
+        """Stands in the place of a cluster's devices while there are none."""
+        self.more_machines = _link_to_cluster()
+        """Leads to the choice of a cluster."""
         self._more_absent = Note()
         self._more_absent.hide()
         self._nodes = NodeSections(self._column, self)
         self._arrange()
         self._nodes.openChanged.connect(self._show_opened_nodes)
         self._nodes.useChanged.connect(self._take_node)
-        self._cluster_note.askedAgain.connect(self.askedAgain)
-        self._cluster_note.fixRequested.connect(self.fixRequested)
-        self._more_machines.clicked.connect(self.clusterWanted)
-        self._head.doctorRequested.connect(self.doctorRequested)
-        self._head.historyRequested.connect(self.historyRequested)
-        self._general.fixRequested.connect(self.fixRequested)
-        self._general.doctorRequested.connect(self.doctorRequested)
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -122,7 +112,7 @@ class DevicePanel(QWidget):
         if previous is None or previous.unresponsive != inventory.unresponsive:
             self._make_unresponsive_cards(inventory.unresponsive)
         if not self._is_of_cluster:
-            self._head.setDriver(inventory.driver)
+            self.head.setDriver(inventory.driver)
             self._notice.setText(panel_text.notice(inventory))
             self._notice.setVisible(bool(self._notice.text()))
         self._show_choices()
@@ -131,22 +121,22 @@ class DevicePanel(QWidget):
     def setCluster(self, reading: ClusterReading | None) -> None:
         """Show these nodes; ``None``: this machine alone. Their devices come as an inventory."""
         self._show_machines(is_of_cluster=reading is not None)
-        self._cluster_note.setWaiting("")
+        self.cluster_note.setWaiting("")
         self._nodes.setReading(reading)
         if reading is None:
             self.setInventory(_NOTHING)
         else:
-            self._head.setCluster(len(reading.nodes))
+            self.head.setCluster(len(reading.nodes))
 
     def awaitCluster(self, words: str) -> None:
         """Show that a cluster is being asked, in these words."""
         self._leave_cluster()
-        self._cluster_note.setWaiting(words)
+        self.cluster_note.setWaiting(words)
 
     def setClusterProblem(self, problem: Problem) -> None:
         """Show why a cluster cannot be asked."""
         self._leave_cluster()
-        self._cluster_note.setProblem(problem)
+        self.cluster_note.setProblem(problem)
 
     def setSample(self, sample: TelemetrySample) -> None:
         """Show what the devices reported now."""
@@ -211,19 +201,19 @@ class DevicePanel(QWidget):
         self._column.setContentsMargins(0, 0, GRID // 2, 0)
         self._column.setSpacing(GRID)
         self._column.addWidget(self._notice)
-        self._column.addWidget(self._cluster_note)
+        self._column.addWidget(self.cluster_note)
         self._column.addWidget(self._more_absent)
-        self._column.addWidget(self._more_machines, 0, Qt.AlignmentFlag.AlignLeft)
+        self._column.addWidget(self.more_machines, 0, Qt.AlignmentFlag.AlignLeft)
         self._column.addStretch(1)
         page.setLayout(self._column)
         self._scroll.setWidgetResizable(True)
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._scroll.setWidget(page)
         layout = column_in(self)
-        layout.addWidget(self._head)
+        layout.addWidget(self.head)
         layout.addWidget(self._scroll, 1)
         # Below what scrolls: a problem that comes or goes must not move a card under the mouse.
-        layout.addWidget(self._general)
+        layout.addWidget(self.general)
         self.setMinimumWidth(304)
 
     def _make_cards(self, inventory: DeviceInventory) -> None:
@@ -314,10 +304,10 @@ class DevicePanel(QWidget):
         card.foldChanged.connect(self._take_fold)
         card.policyChanged.connect(self._take_policy)
         card.applyRequested.connect(self._take_apply)
-        card.allocatorChosen.connect(self._take_allocator)
-        card.replicasChanged.connect(self._take_replicas)
-        card.endRequested.connect(self.endRequested)
-        card.fixRequested.connect(self.fixRequested)
+        card.memory.menu.allocatorChosen.connect(self._take_allocator)
+        card.replicas.valueChanged.connect(self._take_replicas)
+        card.details.endRequested.connect(self.endRequested)
+        card.problems.fixRequested.connect(self.fixRequested)
         card.problems.doctorRequested.connect(self.doctorRequested)
         card.setOwnProcesses(self._own_processes)
         card.readings.setHistory(histories.get(card.device.key, ()))
@@ -384,7 +374,7 @@ class DevicePanel(QWidget):
         own, general = panel_text.by_device(self._problems, [c.device.key for c in self._cards])
         for card in self._cards:
             card.problems.setProblems(own[card.device.key])
-        self._general.setProblems(general)
+        self.general.setProblems(general)
 
     def _drop(self, card: QWidget) -> None:
         discard(self._column, [card])
@@ -413,12 +403,12 @@ class DevicePanel(QWidget):
 
     def _show_machines(self, *, is_of_cluster: bool) -> None:
         self._is_of_cluster = is_of_cluster
-        self._more_machines.setHidden(is_of_cluster)
+        self.more_machines.setHidden(is_of_cluster)
         self._notice.setHidden(is_of_cluster)
 
     def _leave_cluster(self) -> None:
         self._show_machines(is_of_cluster=True)
-        self._head.setDriver(None)
+        self.head.setDriver(None)
         self._nodes.setReading(None)
         self.setInventory(_NOTHING)
 

@@ -75,10 +75,6 @@ class MemoryEditor(QWidget):
     """Speaks a :data:`MemoryPolicy`; what a limit or a split was stays when another is shown."""
 
     valueChanged = Signal(object)
-    applyRequested = Signal()
-    """All GPUs in use are to be like this one."""
-    allocatorChosen = Signal(object)
-    """The :class:`Allocator` of all GPUs."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -108,8 +104,6 @@ class MemoryEditor(QWidget):
         self._limit.valueChanged.connect(self._report)
         self._split.valueChanged.connect(self._report)
         self.menu.policyChosen.connect(self._take_preset)
-        self.menu.applyRequested.connect(self.applyRequested)
-        self.menu.allocatorChosen.connect(self.allocatorChosen)
 
     def value(self) -> MemoryPolicy:
         """The policy that is shown."""

@@ -27,8 +27,6 @@ class ReadingsView(QWidget):
 
     utilizationChanged = Signal(str)
     """How busy the device is, in words."""
-    limitsMoved = Signal(object)
-    """A person moved a border of the bar: the limits in MiB, a tuple of int."""
 
     def __init__(self, device: PhysicalDevice, color: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -47,7 +45,6 @@ class ReadingsView(QWidget):
         self._widest_power = (f"{limit.removesuffix(' W')} / {limit}", limit)
         self._teach()
         self._arrange()
-        self.bar.limitsMoved.connect(self.limitsMoved)
         self.setOpen(is_open=True)
         self.show_reading(None, MemoryUse(total_mib=device.memory_total_mib))
 

@@ -28,8 +28,6 @@ class PredictionsView(QWidget):
 
     folderRequested = Signal()
     """The folder that holds the file is to be opened."""
-    choiceRequested = Signal(object)
-    """Other predictions are wanted: an :class:`ExampleChoice`."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -52,7 +50,6 @@ class PredictionsView(QWidget):
         self._copy = QPushButton("&Copy path", self)
         self._copy.setToolTip("Copies the whole path of the file")
         self.table = ExamplesTable(self)
-        self.table.choiceRequested.connect(self.choiceRequested)
         self._folder.clicked.connect(self.folderRequested)
         self._copy.clicked.connect(self._copy_path)
         self._compose()
