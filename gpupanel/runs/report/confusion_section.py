@@ -7,7 +7,7 @@ from typing import Final
 from gpupanel.domain.confusion import ClassMetrics
 from gpupanel.domain.number_text import DASH, count
 from gpupanel.runs.following.confusion_matrix import ConfusionMatrix
-from gpupanel.runs.report.markup import Html, element, section, table, text
+from gpupanel.runs.report.markup import Html, element, joined, section, table, text
 from gpupanel.runs.report.material import ReportMaterial
 
 MOST_IN_FULL: Final = 20
@@ -116,16 +116,12 @@ def _most_mistaken(matrix: ConfusionMatrix) -> Html:
     rows, columns, counts = rows[off], columns[off], counts[off]
     order = (-counts).argsort(kind="stable")[:_MOST_ROWS].tolist()
     names = matrix.class_names
-    found: list[tuple[str, ...]] = [
+    found = [
         (_name(names[int(rows[at])]), _name(names[int(columns[at])]), count(int(counts[at])))
         for at in order
     ]
-    if not found:
-        return Html()
-    return Html(
-        element("h3", "Most frequent mistakes")
-        + table(("Label", "Taken for", "Examples"), found, texts=2)
-    )
+    mistakes = table(("Label", "Taken for", "Examples"), found, texts=2)
+    return joined(element("h3", "Most frequent mistakes"), mistakes) if found else Html()
 
 
 def _figures(classes: Sequence[ClassMetrics], each: str) -> list[Html]:
@@ -135,7 +131,7 @@ def _figures(classes: Sequence[ClassMetrics], each: str) -> list[Html]:
         shown.sort(key=lambda one: (1.0 if one.recall is None else one.recall, -one.examples))
         shown = shown[:_MOST_ROWS]
         title = f"The {len(shown)} with the lowest recall, of {len(classes):,}"
-    rows: list[tuple[str, ...]] = [
+    rows = [
         (
             _name(one.name),
             count(one.examples),

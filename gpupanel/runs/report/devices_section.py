@@ -8,7 +8,7 @@ from gpupanel.domain.number_text import DASH, count, rate
 from gpupanel.domain.plan import LaunchPlan, replica_name
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind
-from gpupanel.runs.report.markup import Html, element, joined, section, table
+from gpupanel.runs.report.markup import Html, element, joined, note, section, table
 from gpupanel.runs.report.material import ReportMaterial
 from gpupanel.runs.report.run_events import RunEvents
 
@@ -68,10 +68,9 @@ def _replicas(plan: LaunchPlan, events: RunEvents) -> Html:
         )
         rows.append((*row, rate(speeds.get(replica.index))) if speeds else row)
     rows += _and_more(len(plan.replicas), 6 if speeds else 5)
-    heads: tuple[str, ...] = ("Replica", "Logical device", "", "Share", "of the batch")
-    chosen = "Shares as they were measured last." if fits else ""
-    note = element("p", chosen, class_="muted") if chosen else Html()
-    return joined(note, table((*heads, "Measured") if speeds else heads, rows, texts=3))
+    heads = ("Replica", "Logical device", "", "Share", "of the batch")
+    chosen = note("Shares as they were measured last." if fits else "")
+    return joined(chosen, table((*heads, "Measured") if speeds else heads, rows, texts=3))
 
 
 def _bar(part: float) -> Html:

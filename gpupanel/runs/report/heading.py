@@ -7,7 +7,7 @@ from gpupanel.domain.outcome import Outcome
 from gpupanel.runs.history.label import LONGEST_NOTES
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.run_text import run_outcome_words
-from gpupanel.runs.report.markup import Html, element, joined, text
+from gpupanel.runs.report.markup import Html, element, note, terms, text
 from gpupanel.runs.report.material import ReportMaterial
 from gpupanel.runs.report.metrics_section import measured
 from gpupanel.runs.report.run_words import metric_title, moment_text, size_text
@@ -28,26 +28,26 @@ def heading(material: ReportMaterial) -> Html:
     words = run_outcome_words(run) or "not known"
     return element(
         "header",
-        element("p", f"{_TASKS.get(run.task, 'Run')} report", class_="eyebrow"),
+        note(f"{_TASKS.get(run.task, 'Run')} report", "eyebrow"),
         element("h1", run.title[:_LONGEST_TITLE]),
         element(
             "p",
             element("span", words, class_=f"badge {tone}"),
             element("span", run.name, class_="name"),
         ),
-        element("p", _when(run, material.events.restarts), class_="muted"),
-        element("p", text(run.notes, LONGEST_NOTES), class_="notes") if run.notes else Html(),
+        note(_when(run, material.events.restarts)),
+        note(text(run.notes, LONGEST_NOTES), "notes"),
         _figures(material),
     )
 
 
-def _when(run: RunSummary, restarts: int) -> Html:
+def _when(run: RunSummary, restarts: int) -> str:
     parts = [f"Started {moment_text(run.started_s)}"]
     if run.ended_s is not None:
         parts.append(f"ended {moment_text(run.ended_s)}")
     if restarts:
         parts.append(f"started again {'once' if restarts == 1 else f'{restarts:,} times'}")
-    return joined(", ".join(parts))
+    return ", ".join(parts)
 
 
 def _figures(material: ReportMaterial) -> Html:
@@ -74,8 +74,7 @@ def _figures(material: ReportMaterial) -> Html:
         figures.append(("Parameters", count(events.parameters.parameters)))
     if material.model_bytes is not None:
         figures.append(("model.keras", size_text(material.model_bytes)))
-    tiles = (element("div", element("dt", title), element("dd", value)) for title, value in figures)
-    return element("dl", *tiles, class_="figures") if figures else Html()
+    return terms(figures, class_="figures")
 
 
 def _inside(title: str) -> str:

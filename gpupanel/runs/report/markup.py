@@ -1,6 +1,7 @@
 """HTML that is put together so that no text of a run can be anything but text."""
 
 import html
+from collections.abc import Iterable, Sequence
 
 from gpupanel.domain.visible_text import visible_lines
 
@@ -45,14 +46,19 @@ def joined(*parts: str) -> Html:
     return Html("".join(part if isinstance(part, Html) else text(part) for part in parts))
 
 
+def note(words: str, look: str = "muted") -> Html:
+    """A paragraph of that look (a class of the style sheet); empty without words."""
+    return element("p", words, class_=look) if words else Html()
+
+
 def section(title: str, *content: str) -> Html:
     """A part of the page under its heading; empty without content."""
     filled = [part for part in content if part]
     return element("section", element("h2", title), *filled) if filled else Html()
 
 
-def table(heads: tuple[str, ...], rows: list[tuple[str, ...]], texts: int = 1) -> Html:
-    """A table.
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]], texts: int = 1) -> Html:
+    """A table; empty without rows.
 
     Args:
         heads: Of the columns.
@@ -71,6 +77,8 @@ def table(heads: tuple[str, ...], rows: list[tuple[str, ...]], texts: int = 1) -
         )
         for row in rows
     ]
+    if not body:
+        return Html()
     return element(
         "div",
         element("table", element("thead", element("tr", *head)), element("tbody", *body)),
@@ -78,7 +86,7 @@ def table(heads: tuple[str, ...], rows: list[tuple[str, ...]], texts: int = 1) -
     )
 
 
-def terms(pairs: list[tuple[str, str]]) -> Html:
-    """Names and what they are, as a list of two columns."""
-    rows = (element("div", element("dt", name), element("dd", value)) for name, value in pairs)
-    return element("dl", *rows) if pairs else Html()
+def terms(pairs: Iterable[tuple[str, str]], **attributes: str) -> Html:
+    """Names and what they are, as a list of two columns; empty without any."""
+    rows = [element("div", element("dt", name), element("dd", value)) for name, value in pairs]
+    return element("dl", *rows, **attributes) if rows else Html()

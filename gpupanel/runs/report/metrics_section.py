@@ -7,7 +7,7 @@ from gpupanel.domain.outcome import Metrics
 from gpupanel.runs.following.evaluated_words import evaluated_words
 from gpupanel.runs.history.curves import MetricPoints
 from gpupanel.runs.history.metrics import METRICS
-from gpupanel.runs.report.markup import Html, element, section, table
+from gpupanel.runs.report.markup import Html, note, section, table
 from gpupanel.runs.report.material import ReportMaterial
 from gpupanel.runs.report.run_events import RunEvents
 from gpupanel.runs.report.run_words import metric_title
@@ -59,16 +59,13 @@ def metrics_section(material: ReportMaterial) -> Html:
         extra = (best[name] or (DASH, DASH)) if has_best else ()
         rows.append((metric_title(name), *numbers, *extra))
     heads = ("Metric", *shown.values(), *(("Best validation", "after") if has_best else ()))
-    note = "" if run.task != "train" else "At the end of the run, over whole sets."
-    if evaluation is not None and (words := evaluated_words(evaluation)):
-        note = f"Of {words}."
+    words = "" if run.task != "train" else "At the end of the run, over whole sets."
+    if evaluation is not None and (examples := evaluated_words(evaluation)):
+        words = f"Of {examples}."
     if run.kept_epoch is not None:
-        note = f"Of epoch {run.kept_epoch:,}, whose weights the model has, over whole sets."
-    return (
-        section("Metrics", element("p", note, class_="muted"), table(heads, rows))
-        if rows
-        else (Html())
-    )
+        words = f"Of epoch {run.kept_epoch:,}, whose weights the model has, over whole sets."
+    # Words alone, without a number below them, are no section.
+    return section("Metrics", note(words), table(heads, rows)) if rows else Html()
 
 
 def _best(events: RunEvents, name: str) -> tuple[str, str] | None:

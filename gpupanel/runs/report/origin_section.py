@@ -38,18 +38,15 @@ def data_section(material: ReportMaterial) -> Html:
 def origin_section(material: ReportMaterial) -> Html:
     """Seed, versions and fingerprints."""
     devices, profile = material.events.devices, material.profile
-    versions = {"TensorFlow": "", "Python": "", "gpupanel": ""}
+    versions = dict.fromkeys(("TensorFlow", "Python", "gpupanel"), "")
     if devices is not None:
-        versions = {
-            "TensorFlow": devices.tensorflow_version,
-            "Python": devices.python_version,
-            "gpupanel": devices.gpupanel_version,
-        }
+        known = (devices.tensorflow_version, devices.python_version, devices.gpupanel_version)
+        versions = dict(zip(versions, known, strict=True))
     pairs = [(name, version or _NOT_RECORDED) for name, version in versions.items()]
     if profile is not None and profile.task == "train":
         pairs.insert(0, ("Seed", str(profile.training.seed)))
     pairs.append(("This report", f"written by gpupanel {__version__}"))
-    rows: list[tuple[str, ...]] = [
+    prints = [
         (
             each.name,
             each.note,
@@ -57,5 +54,5 @@ def origin_section(material: ReportMaterial) -> Html:
         )
         for each in material.fingerprints
     ]
-    prints = table(("Fingerprint of", "", "SHA-256"), rows, texts=3) if rows else Html()
-    return section("Reproducibility", terms(pairs), element("div", prints))
+    heads = ("Fingerprint of", "", "SHA-256")
+    return section("Reproducibility", terms(pairs), element("div", table(heads, prints, texts=3)))

@@ -7,13 +7,12 @@ from gpupanel import __version__
 from gpupanel.runs.report.confusion_section import confusion_section
 from gpupanel.runs.report.curves_section import curves_section
 from gpupanel.runs.report.devices_section import devices_section
-from gpupanel.runs.report.findings_section import findings_section
 from gpupanel.runs.report.heading import heading
 from gpupanel.runs.report.markup import Html, element, joined
 from gpupanel.runs.report.material import ReportMaterial
 from gpupanel.runs.report.metrics_section import metrics_section
 from gpupanel.runs.report.origin_section import data_section, origin_section
-from gpupanel.runs.report.problems_section import problems_section
+from gpupanel.runs.report.problems_section import findings_section, problems_section
 from gpupanel.runs.report.settings_section import settings_section
 from gpupanel.runs.report.style import STYLE
 

@@ -1,35 +1,46 @@
-"""What went wrong in a run, and what of it cannot be shown."""
+"""What went wrong in a run, what of it cannot be shown, and what held it up."""
 
+from gpupanel.domain.finding import Finding
 from gpupanel.domain.problem import Problem
-from gpupanel.runs.report.markup import Html, element, section, text
+from gpupanel.runs.report.markup import Html, element, note, section, text
 from gpupanel.runs.report.material import ReportMaterial
+from gpupanel.runs.report.run_words import moment_text
 
 _LONGEST_DETAIL = 4_000
 
 
 def problems_section(material: ReportMaterial) -> Html:
     """Each problem once, that which ended the run first."""
-    ended = [] if material.summary.problem is None else [material.summary.problem]
     found: list[Problem] = []
-    for problem in (*ended, *material.events.problems, *material.problems):
-        if problem not in found:
+    events = material.events
+    for problem in (material.summary.problem, *events.problems, *material.problems):
+        if problem is not None and problem not in found:
             found.append(problem)
-    more = material.events.more_problems
-    rest = element("p", f"and {more:,} more", class_="muted") if more else Html()
-    return section("Problems", *map(_shown, found), rest) if found else Html()
+    more = f"and {events.more_problems:,} more" if events.more_problems and found else ""
+    return section("Problems", *map(_problem, found), note(more))
 
 
-def _shown(problem: Problem) -> Html:
-    return element(
-        "div",
-        element("p", element("strong", str(problem.severity).capitalize()), " ", problem.message),
-        element("p", problem.hint, class_="muted") if problem.hint else Html(),
-        element(
-            "details",
-            element("summary", "Detail"),
-            element("pre", text(problem.detail, _LONGEST_DETAIL)),
-        )
-        if problem.detail
-        else Html(),
-        class_=f"problem {problem.severity.value}",
+def findings_section(material: ReportMaterial) -> Html:
+    """Why a training was slower than it could be, each with since when and what it cost."""
+    return section("What held it up", *map(_finding, material.events.findings))
+
+
+def _problem(problem: Problem) -> Html:
+    severity = element("strong", str(problem.severity).capitalize())
+    detail = element("pre", text(problem.detail, _LONGEST_DETAIL))
+    return _boxed(
+        problem,
+        element("p", severity, " ", problem.message),
+        note(problem.hint),
+        element("details", element("summary", "Detail"), detail) if problem.detail else Html(),
     )
+
+
+def _finding(finding: Finding) -> Html:
+    problem, cost = finding.problem, finding.cost_words
+    since = f"Since {moment_text(finding.since_s)}" + (f"; {cost}." if cost else ".")
+    return _boxed(problem, element("p", problem.message), note(f"{problem.hint} {since}".strip()))
+
+
+def _boxed(problem: Problem, *content: Html) -> Html:
+    return element("div", *content, class_=f"problem {problem.severity.value}")

@@ -12,7 +12,7 @@ from gpupanel.domain.number_text import DASH
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.setting import settings_of
 from gpupanel.domain.value import Value
-from gpupanel.runs.report.markup import Html, element, section, text
+from gpupanel.runs.report.markup import Html, element, note, section, text
 from gpupanel.runs.report.material import ReportMaterial
 
 _LEFT_OUT: Final = ("described",)
@@ -43,10 +43,9 @@ def settings_section(material: ReportMaterial) -> Html:
         rows += _rows(values, names)
         cards.append(_card(title, rows))
     cards.append(_card("Memory", _memory(profile, names)))
-    note = "Pale: as a new session has it. Settings that mean nothing here are left out."
     return section(
         "Settings",
-        element("p", note, class_="muted"),
+        note("Pale: as a new session has it. Settings that mean nothing here are left out."),
         element("div", *filter(None, cards), class_="cards"),
     )
 
