@@ -12,7 +12,10 @@ from gpupanel.ui.widgets.labels import Note
 
 _EMPTY = "The loss over the learning rate: where it falls fastest is a good rate to train with."
 _OUTDATED = "The settings have changed since. Try again to see what is so now."
-_NOTE = "Click into the plot to choose another rate. The thin line is the loss of single steps."
+_NOTE = (
+    "Click into the plot, or press Left and Right, to choose another rate. The thin line is the "
+    "loss of single steps."
+)
 
 
 class RateRangeDialog(SessionReportDialog[RateRange, object]):

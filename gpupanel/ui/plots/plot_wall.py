@@ -15,7 +15,7 @@ from gpupanel.ui.plots.run_curves import FURTHER_STEP_METRICS, RunCurves
 from gpupanel.ui.plots.time_band import TimeBand
 from gpupanel.ui.plots.time_plot import TimePlot
 from gpupanel.ui.plots.wall_curves import (
-    DeviceCurves,
+    CurvesOfDevices,
     further_curves,
     is_error,
     loss_curves,
@@ -310,7 +310,7 @@ class PlotWall(QWidget):
     def showDevices(self) -> None:
         """Draw a curve for each device that the run has or reads, in its colour."""
         curves = self._curves
-        devices = DeviceCurves.of(curves, self._inventory, self._span)
+        devices = CurvesOfDevices.of(curves, self._inventory, self._span)
         self.time_plot.setDevices([devices.labels.get(key, key) for key in curves.replica_devices])
         self.rate_plot.setCurves(devices.rates)
         self.utilization_plot.setCurves(devices.utilization)

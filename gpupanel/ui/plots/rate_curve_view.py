@@ -20,7 +20,7 @@ _MARGIN = 0.08
 
 
 class RateCurveView(PlotSurface):
-    """A curve above 0, only to be looked at."""
+    """A curve above 0, without anything to be chosen in it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self._rates: tuple[float, ...] = ()

@@ -19,6 +19,8 @@ from gpupanel.ui.theme import GRID
 _DOT = 8.0
 _STEPS: dict[int, float] = {Qt.Key.Key_Left: -0.05, Qt.Key.Key_Right: 0.05}
 """Of keys, in decades: two digits of a rate are another number then."""
+_ROUNDING = 1e-9
+"""Of logarithms."""
 _GREATEST = 1e250
 """Of a loss that is drawn: ranges and margins stay numbers."""
 _FARTHEST = 1_000.0
@@ -41,6 +43,8 @@ class RateRangePlot(PlotSurface):
         self._chosen: float | None = None
         super().__init__(rates, ValueAxis("left"), parent=parent)
         self.setObjectName("rate_range_plot")
+        # So far, in pixels, may a label reach beyond its axis.
+        rates.setStyle(hideOverlappingLabels=30)
         self.setAxisTitle("bottom", "Learning rate")
         self.setAxisTitle("left", "Loss")
         self._raw, self._smoothed = pg.PlotCurveItem(), pg.PlotCurveItem(antialias=True)
@@ -60,9 +64,9 @@ class RateRangePlot(PlotSurface):
         if points:
             least, most = _losses(points)
             low, high = (math.log10(points[place].rate) for place in (0, -1))
-            self._box.setRange(
-                xRange=(low, max(high, low + 1.0)), yRange=(least, most), padding=0.0
-            )
+            # A label at the very end stands on the axis, however its logarithm was rounded.
+            low, high = low - _ROUNDING, max(high, low + 1.0) + _ROUNDING
+            self._box.setRange(xRange=(low, high), yRange=(least, most), padding=0.0)
             room = _FARTHEST * (most - least)
             places = np.log10([point.rate for point in points])
             for curve, losses in (

@@ -53,7 +53,7 @@ def further_curves(run: RunCurves, metric: Metric, span: float) -> tuple[Curve, 
 
 
 @dataclass(frozen=True, slots=True)
-class DeviceCurves:
+class CurvesOfDevices:
     """A curve for each device that the run has or reads, in its colour.
 
     Attributes:
@@ -69,7 +69,9 @@ class DeviceCurves:
     memory: tuple[Curve, ...]
 
     @classmethod
-    def of(cls, run: RunCurves, inventory: DeviceInventory | None, span: float) -> "DeviceCurves":
+    def of(
+        cls, run: RunCurves, inventory: DeviceInventory | None, span: float
+    ) -> "CurvesOfDevices":
         """See :func:`loss_curves`; of very many devices their spread."""
         devices = () if inventory is None else inventory.devices
         keys = [device.key for device in devices]
