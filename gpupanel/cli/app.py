@@ -13,7 +13,7 @@ from gpupanel.cli.literal_console import paragraph, styled
 from gpupanel.cli.output import EXIT_FAILED, answers, print_refusal, progress
 from gpupanel.cli.verb_group import OPEN, PLAIN_TEXT, VERBS, VerbGroup
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.files.process_limits import hear_of_used_time, used_time_words
+from gpupanel.files.process_limits import hear_of_used_time, time_limit_text
 from gpupanel.files.process_log import write_to_process_log
 from gpupanel.runs.error_problems import problems_of
 
@@ -130,7 +130,7 @@ def main() -> None:
 
 
 def _end_with_used_time() -> None:
-    words = used_time_words("This command")
+    words = time_limit_text("This command")
     write_to_process_log(f"{words} A run that it started or followed continues without it.")
     sys.exit(EXIT_FAILED)
 

@@ -17,9 +17,9 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.time_spent import TimeSpent
 from gpupanel.runs.directory.disk_problems import disk_problem
-from gpupanel.runs.following.end_text import end_words, loses_steps
-from gpupanel.runs.following.evaluated_words import evaluated_words
-from gpupanel.runs.following.kept_words import kept_words
+from gpupanel.runs.following.end_text import end_text, loses_steps
+from gpupanel.runs.following.evaluated_text import evaluated_text
+from gpupanel.runs.following.saved_model_text import saved_model_text
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.following.unread_problems import unread_problem
 
@@ -130,13 +130,13 @@ def _print_end(layout: RunLayout, status: RunStatus) -> None:
     outcome = str(status.outcome)
     style = "green" if status.outcome is Outcome.COMPLETED else "yellow"
     answers.print(styled((outcome, f"{style} bold"), f"  {metrics_text(status.metrics)}"))
-    evaluated = "" if status.evaluation is None else evaluated_words(status.evaluation)
+    evaluated = "" if status.evaluation is None else evaluated_text(status.evaluation)
     if evaluated:
         answers.print(f"Evaluated: {evaluated}.", highlight=False)
-    kept = kept_words(status)
+    kept = saved_model_text(status)
     if kept:
         answers.print(f"{kept[:1].upper()}{kept[1:]}.", highlight=False)
-    ending = end_words(status.outcome, status.saved_work)
+    ending = end_text(status.outcome, status.saved_work)
     if ending:
         is_lost = loses_steps(status.outcome, status.saved_work)
         answers.print(f"{ending}.", style="yellow" if is_lost else "", highlight=False)

@@ -33,11 +33,11 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.files.plan_file import plan_if_readable
 from gpupanel.runs.directory.requests import ask
-from gpupanel.runs.following.device_report_text import line_words, process_name
-from gpupanel.runs.following.end_text import loss_words
+from gpupanel.runs.following.device_report_text import line_text, process_name
+from gpupanel.runs.following.end_text import unsaved_text
 from gpupanel.runs.following.event_tail import Part
 from gpupanel.runs.following.follower import RunFollower
-from gpupanel.runs.following.memory_text import returned_words
+from gpupanel.runs.following.memory_text import freed_text
 from gpupanel.runs.following.status import RunStage, RunStatus
 from gpupanel.runs.history.summaries import summarize_run
 
@@ -87,7 +87,7 @@ def _carry_out(interrupt: InterruptMeaning, layout: RunLayout, status: RunStatus
                 )
             case InterruptMeaning.END:
                 ask(layout, Request.END)
-                console.print(f"Ending it without saving. {loss_words(status.saved_work)}")
+                console.print(f"Ending it without saving. {unsaved_text(status.saved_work)}")
     except ProblemError as error:
         print_problems(error.problems)
 
@@ -210,7 +210,7 @@ class _Watcher:
 
     def _print_epoch(self, event: EpochDone) -> None:
         words = metrics_text(event.metrics)
-        console.print(f"{_epoch_words(event.epoch, self.status.epoch_total)}  {words}")
+        console.print(f"{_epoch_text(event.epoch, self.status.epoch_total)}  {words}")
 
     def _print_epochs(self, last: EpochDone, done: int) -> None:
         if done == 1:
@@ -221,7 +221,7 @@ class _Watcher:
         console.print(f"{words}  {metrics_text(last.metrics)}")
 
     def _print_memory(self, event: MemoryReturned) -> None:
-        words = returned_words(event, _device_names(self._layout))
+        words = freed_text(event, _device_names(self._layout))
         console.print(words, highlight=False)
 
     @staticmethod
@@ -230,7 +230,7 @@ class _Watcher:
 
     def _print_devices(self, event: DevicesReady) -> None:
         process = process_name(event, self.status.process_names)
-        words = line_words(event, process, _device_names(self._layout))
+        words = line_text(event, process, _device_names(self._layout))
         console.print(words, highlight=False)
 
     def _check_supervisor(self) -> None:
@@ -266,7 +266,7 @@ class _Watcher:
         if status.step_total is not None and status.step:
             speed = status.examples_per_second or 0.0
             words = (
-                f"{_epoch_words(max(1, status.epoch), status.epoch_total)}  step {status.step:,}  "
+                f"{_epoch_text(max(1, status.epoch), status.epoch_total)}  step {status.step:,}  "
                 f"{speed:,.0f} examples/s"
             )
         if status.examples_total:
@@ -276,7 +276,7 @@ class _Watcher:
         self.bar.update(self._task, description=visible_line(words), completed=done, total=total)
 
 
-def _epoch_words(epoch: int, total: int) -> str:
+def _epoch_text(epoch: int, total: int) -> str:
     return f"epoch {epoch:,}/{total:,}" if total else f"epoch {epoch:,}"
 
 

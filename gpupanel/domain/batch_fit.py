@@ -152,7 +152,7 @@ _ENDS = {
 }
 
 
-def end_words(device: DeviceBatch) -> str:
+def end_text(device: DeviceBatch) -> str:
     """Why the search ended, in some words; empty where nothing is to be said."""
     return _ENDS.get(device.stopped, "")
 

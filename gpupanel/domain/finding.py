@@ -34,7 +34,7 @@ class Finding(Value):
         return " ".join(_ABBREVIATIONS.get(word, word) for word in words)
 
     @property
-    def cost_words(self) -> str:
+    def cost_text(self) -> str:
         """What it costs, within a sentence; empty where that is not known."""
         if self.cost_fraction is None:
             return ""

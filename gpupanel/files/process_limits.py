@@ -48,7 +48,7 @@ def hear_of_used_time(hear: Callable[[], None]) -> None:
     signal.signal(signal.SIGXCPU, lambda *_: hear())
 
 
-def used_time_words(who: str) -> str:
+def time_limit_text(who: str) -> str:
     """That a process ends because it has used its time; ``who`` is it, for people."""
     limit = processor_time_limit() or 0
     return (

@@ -11,7 +11,7 @@ from gpupanel.domain.events import ProblemReported, RequestAnswered
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.request import Request
 from gpupanel.files.guarded_files import remove, status
-from gpupanel.files.process_limits import hear_of_used_time, used_time_words
+from gpupanel.files.process_limits import hear_of_used_time, time_limit_text
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.heartbeat import supervisor_is_gone, work_has_begun
 
@@ -105,7 +105,7 @@ class Interruptions:
         problem = Problem(
             code="processor_time_limited",
             severity=Severity.WARNING,
-            message=f"{used_time_words('A process of the run')} The run was saved and stopped.",
+            message=f"{time_limit_text('A process of the run')} The run was saved and stopped.",
             hint="Resume it from there: it continues from its last checkpoint.",
         )
         self._events.write(ProblemReported(time_s=time.time(), problem=problem))

@@ -31,8 +31,8 @@ from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.failures import LOOKING_AT_DATA, problems_of
 from gpupanel.trainer.inference.examples import read_all_of
 from gpupanel.trainer.inference.written_predictions import (
-    label_words,
     read_predictions,
+    readable_label,
     top_classes,
 )
 from gpupanel.trainer.models.model_file import recipe_in
@@ -85,7 +85,7 @@ def _worst_examples(worst: WorstExamples, choice: ExampleChoice) -> ShownExample
         examples=tuple(
             ShownExample(
                 index=int(worst.index[row]),
-                label=label_words(worst.label[row], worst.names, of_labels=bool(worst.names)),
+                label=readable_label(worst.label[row], worst.names, of_labels=bool(worst.names)),
                 predicted=top_classes(worst.predicted[row], worst.names),
                 error=float(worst.error[row]),
             )

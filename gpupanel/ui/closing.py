@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QWidget
 
-from gpupanel.files.process_limits import used_time_words
+from gpupanel.files.process_limits import time_limit_text
 from gpupanel.files.process_log import write_to_process_log
 from gpupanel.ui.workers.worker_thread import end_threads_of, is_work_left, wait_for_ending
 
@@ -140,7 +140,7 @@ class EndingSignals(QObject):
         if self._is_closed():
             end_process(128 + number)
         if number == signal.SIGXCPU:
-            write_to_process_log(f"{used_time_words('The window')} Runs continue without it.")
+            write_to_process_log(f"{time_limit_text('The window')} Runs continue without it.")
         if number != signal.SIGINT or self._is_asking:
             self._terminated()
             return

@@ -18,7 +18,7 @@ def other_process_lines(
     )
 
 
-def process_words(process: DeviceProcess) -> str:
+def process_label(process: DeviceProcess) -> str:
     """Its name and whose it is: "python3 · ana"."""
     name = process.name or f"Process {process.pid}"
     return f"{name} · {process.user}" if process.user else name

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.history.run_summary import RunSummary
-from gpupanel.runs.history.run_text import run_outcome_words
+from gpupanel.runs.history.run_text import run_outcome_text
 from gpupanel.ui import formatting
 
 MOST_LINKS = 50
@@ -53,9 +53,9 @@ def links_of(shown: Path | None, runs: Iterable[RunSummary]) -> RunLinks:
     )
 
 
-def link_words(run: RunSummary) -> str:
+def link_text(run: RunSummary) -> str:
     """A run as an entry of a menu: what it is called, how it ended, what it found."""
-    words = [run.title, run_outcome_words(run)]
+    words = [run.title, run_outcome_text(run)]
     if run.metrics.accuracy is not None:
         words.append(f"accuracy {formatting.fraction(run.metrics.accuracy)}")
     return visible_line(" · ".join(filter(None, words)))

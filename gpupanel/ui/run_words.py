@@ -8,9 +8,9 @@ from gpupanel.domain.outcome import Metrics, Outcome, SavedWork
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.time_spent import TimeCategory
 from gpupanel.planning.prepare import Preparation
-from gpupanel.runs.following.end_text import end_words, loses_steps, short_end_words
-from gpupanel.runs.following.evaluated_words import evaluated_words
-from gpupanel.runs.following.kept_words import kept_words
+from gpupanel.runs.following.end_text import end_text, loses_steps, short_end_text
+from gpupanel.runs.following.evaluated_text import evaluated_text
+from gpupanel.runs.following.saved_model_text import saved_model_text
 from gpupanel.runs.following.status import RunStage, RunStatus
 from gpupanel.ui import formatting
 from gpupanel.ui.run_state import RunState
@@ -67,7 +67,7 @@ def is_passing(status: RunStatus) -> bool:
 
 def outcome_words(outcome: Outcome | None, saved: SavedWork | None = None) -> str:
     """How a run ended, for people; ``None``: it goes on."""
-    words = short_end_words(outcome, saved).capitalize()
+    words = short_end_text(outcome, saved).capitalize()
     return words or ("Running" if outcome is None else _OUTCOMES[outcome])
 
 
@@ -104,9 +104,9 @@ def card_words(status: RunStatus) -> str:
     if not status.has_ended:
         return ""
     words = []
-    if status.evaluation is not None and (evaluated := evaluated_words(status.evaluation)):
+    if status.evaluation is not None and (evaluated := evaluated_text(status.evaluation)):
         words.append(evaluated)
-    kept = kept_words(status)
+    kept = saved_model_text(status)
     if kept:
         words.append(kept)
     elif status.best is not None and status.epoch > 1:
@@ -137,7 +137,7 @@ def _end_words(status: RunStatus) -> str:
     words = short_words(status)
     if not status.has_ended:
         return words
-    ending = end_words(status.outcome, status.saved_work)
+    ending = end_text(status.outcome, status.saved_work)
     if status.outcome is not Outcome.SUSPENDED:
         return ending or words
     if ending:

@@ -22,7 +22,7 @@ from gpupanel.ui.panels.training_panel import TrainingPanel
 from gpupanel.ui.run_devices import shown_plan
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_layout import SessionLayout
-from gpupanel.ui.sweep_words import sweep_sentence
+from gpupanel.ui.sweep_text import sweep_sentence
 from gpupanel.ui.task_choices import TaskChoices, TaskSwitch
 from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.sweep_note import SweepNote

@@ -6,7 +6,7 @@ from gpupanel.domain.events import MemoryReturned
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.visible_text import visible_line
-from gpupanel.runs.following.memory_text import returned_words
+from gpupanel.runs.following.memory_text import freed_text
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.following.unread_problems import unread_file_problem, unread_problem
 from gpupanel.runs.history.run_summary import RunSummary
@@ -104,7 +104,7 @@ class ShownWords(QObject):
             self._banner.setMemory("")
             return
         is_held = any(device.still_held_mib for device in returned.devices)
-        self._banner.setMemory(returned_words(returned, self._device_names()), is_held=is_held)
+        self._banner.setMemory(freed_text(returned, self._device_names()), is_held=is_held)
 
     def _show_gaps(self) -> None:
         """Say what of the run's folder this version cannot read."""

@@ -100,8 +100,8 @@ def test_that_checkpoints_stand_at_the_bottom_and_the_pointer_names_them(panel):
     assert places.tolist() == pytest.approx([10.0, 20.0, 30.0], abs=0.5)
     low, high = canvas.value_range
     assert all(low < each < low + 0.1 * (high - low) for each in heights)
-    assert canvas.words_near(20.1) == "checkpoint of epoch 2"
-    assert canvas.words_near(25.0) == ""
+    assert canvas.mark_text_near(20.1) == "checkpoint of epoch 2"
+    assert canvas.mark_text_near(25.0) == ""
     panel.plot_wall.loss_plot._take_pointer(20.2)
     panel.plot_wall.redraw()
     [readout] = [each for each in panel.findChildren(Readout) if each.isVisible()]
@@ -134,7 +134,7 @@ def test_that_a_resumed_run_has_a_line_there_and_what_it_undid_is_not_the_best(p
     _, lines, _ = canvas._marks.items
     assert lines.getData()[0].tolist() == pytest.approx([30.0, 30.0], abs=1.0)
     assert lines.getData()[1].tolist() == pytest.approx(canvas.value_range)
-    assert "resumed" in canvas.words_near(30.5)
+    assert "resumed" in canvas.mark_text_near(30.5)
     # The day between is folded.
     wall.setAxis(wall.axis.TIME)
     assert wall.loss_plot.canvas.time_range[1] < 150.0
@@ -158,9 +158,9 @@ def test_that_a_finding_points_from_the_top_to_where_it_began_and_the_pointer_na
     _, _, signs = canvas._marks.items
     low, high = canvas.value_range
     assert all(high - 0.1 * (high - low) < each < high for each in signs.getData()[1])
-    assert "training waits for data" in canvas.words_near(12.1)
-    assert "slow PCIe link" in canvas.words_near(22.1)
-    assert "PCIe" not in canvas.words_near(17.0)
+    assert "training waits for data" in canvas.mark_text_near(12.1)
+    assert "slow PCIe link" in canvas.mark_text_near(22.1)
+    assert "PCIe" not in canvas.mark_text_near(17.0)
     panel.plot_wall.loss_plot._take_pointer(22.1)
     panel.plot_wall.redraw()
     [readout] = [each for each in panel.findChildren(Readout) if each.isVisible()]

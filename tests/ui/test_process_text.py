@@ -1,7 +1,7 @@
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.planning.prepare import OtherProcesses
 from gpupanel.ui.device_labels import DeviceLabels
-from gpupanel.ui.process_text import other_process_lines, process_words
+from gpupanel.ui.process_text import other_process_lines, process_label
 from tests.fakes.devices import RTX_4090, TWO_UNEQUAL
 
 XORG = DeviceProcess(pid=5, name="Xorg", user="root", memory_used_mib=300)
@@ -25,5 +25,5 @@ def test_that_many_processes_are_cut_short():
 
 
 def test_that_a_process_is_shown_with_its_user_where_that_is_known():
-    assert process_words(XORG) == "Xorg · root"
-    assert process_words(UNSEEN) == "Process 6"
+    assert process_label(XORG) == "Xorg · root"
+    assert process_label(UNSEEN) == "Process 6"

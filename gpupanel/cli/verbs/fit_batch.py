@@ -22,7 +22,7 @@ from gpupanel.domain.batch_fit import (
     BatchProgress,
     DeviceBatch,
     batch_fit_sentence,
-    end_words,
+    end_text,
 )
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.runs.directory.profile_file import anchored, read_profile
@@ -96,7 +96,7 @@ def _print(found: BatchFit) -> None:
 def _print_device(device: DeviceBatch) -> None:
     name = " ".join(filter(None, (device.device, device.logical_device)))
     each = f", each of {device.replicas} replicas" if device.replicas > 1 else ""
-    why = f"; {end_words(device)}" if end_words(device) else ""
+    why = f"; {end_text(device)}" if end_text(device) else ""
     about = f"{each}: {device.room_mib:,} MiB to try in, {device.seconds:g} s{why}"
     answers.print(styled((name, "bold"), about))
     table = _table("examples", "fits", "examples/s", "step MiB")

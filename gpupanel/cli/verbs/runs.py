@@ -28,7 +28,7 @@ from gpupanel.domain.run_filter import parse_run_filter
 from gpupanel.runs.history.finding import needs_settings, run_finder
 from gpupanel.runs.history.run_settings import RunSettingsReader
 from gpupanel.runs.history.run_summary import RunSummary
-from gpupanel.runs.history.run_text import run_outcome_words
+from gpupanel.runs.history.run_text import run_outcome_text
 from gpupanel.runs.history.summaries import list_runs
 from gpupanel.runs.locations import default_runs_dir
 
@@ -106,7 +106,7 @@ def _table(found: tuple[RunSummary, ...]) -> Table:
         "run": lambda run: run.name,
         "name": lambda run: run.label,
         "started": lambda run: _moment(run.started_s),
-        "outcome": run_outcome_words,
+        "outcome": run_outcome_text,
         "took": lambda run: _span(run.lasted_s),
         "restarts": lambda run: str(run.restarts) if run.restarts else "",
         "accuracy": lambda run: _number(run.quality.accuracy),

@@ -37,10 +37,10 @@ from gpupanel.runs.sweeps.starting import (
 )
 from gpupanel.runs.sweeps.sweep_layout import SweepLayout
 from gpupanel.runs.sweeps.sweep_status import (
+    SweepPhase,
     SweepStatus,
-    SweepWord,
+    TrialPhase,
     TrialStatus,
-    TrialWord,
     find_sweep,
     sweep_status,
 )
@@ -48,11 +48,11 @@ from gpupanel.runs.trust.trusted import trust as trust_code
 from gpupanel.runs.trust.user_code import code_of_profile
 
 _STYLES = {
-    TrialWord.RUNNING: "bold",
-    TrialWord.PRUNED: "dim",
-    TrialWord.FAILED: "red",
-    TrialWord.LOST: "red",
-    TrialWord.NOT_STARTED: "red",
+    TrialPhase.RUNNING: "bold",
+    TrialPhase.PRUNED: "dim",
+    TrialPhase.FAILED: "red",
+    TrialPhase.LOST: "red",
+    TrialPhase.NOT_STARTED: "red",
 }
 
 
@@ -159,16 +159,16 @@ def _show(layout: SweepLayout, *, stop: bool, resume: bool, json: bool) -> None:
         return
     answers.print(_status_table(status))
     ended = sum(
-        trial.state not in (TrialWord.WAITING, TrialWord.RUNNING) for trial in status.trials
+        trial.state not in (TrialPhase.WAITING, TrialPhase.RUNNING) for trial in status.trials
     )
     best = "" if status.best is None else f", best: {_best(status)}"
-    word = "stopping" if stop and status.state is SweepWord.IN_PROGRESS else status.state
+    word = "stopping" if stop and status.state is SweepPhase.IN_PROGRESS else status.state
     answers.print(
         f"{word}: {ended:,} of {status.trial_count:,} trials have ended{best}", highlight=False
     )
     if status.problem is not None:
         print_problems([status.problem])
-    if status.state is SweepWord.IN_PROGRESS and not is_known and not stop:
+    if status.state is SweepPhase.IN_PROGRESS and not is_known and not stop:
         progress.print("The queue does not know it: `--resume` continues it.", highlight=False)
 
 

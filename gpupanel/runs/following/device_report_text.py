@@ -32,7 +32,7 @@ def process_name(event: DevicesReady, names: Sequence[str]) -> str:
     return names[event.process] if len(names) > max(1, event.process) else ""
 
 
-def memory_words(answer: LogicalDeviceAnswer) -> str:
+def memory_line(answer: LogicalDeviceAnswer) -> str:
     """The limit that was set, and what TensorFlow takes."""
     if not is_of_gpu(answer):
         return "host memory, no limit"
@@ -42,7 +42,7 @@ def memory_words(answer: LogicalDeviceAnswer) -> str:
     return f"{set_to}, takes {'–' if taken is None else f'up to {memory_size(taken)}'}"  # noqa: RUF001 - the dash of an unknown reading
 
 
-def place_words(answer: LogicalDeviceAnswer) -> str:
+def device_identity_text(answer: LogicalDeviceAnswer) -> str:
     """Whether it is the device that the plan means, and by what that is seen."""
     if not is_of_gpu(answer):
         return "this machine's CPU"
@@ -56,7 +56,7 @@ def place_words(answer: LogicalDeviceAnswer) -> str:
     return f"another GPU than planned, at PCI bus {bus}"
 
 
-def summary_words(reports: Iterable[DevicesReady]) -> str:
+def devices_summary(reports: Iterable[DevicesReady]) -> str:
     """All processes in one short sentence."""
     answers = [each for event in reports for each in reported_devices(event.logical_devices)]
     gpus = [answer for answer in answers if is_of_gpu(answer)]
@@ -76,7 +76,7 @@ def summary_words(reports: Iterable[DevicesReady]) -> str:
     return f"{devices}, {'on' if count == 1 else 'each on'} the planned GPU."
 
 
-def line_words(event: DevicesReady, process: str, names: Mapping[str, str]) -> str:
+def line_text(event: DevicesReady, process: str, names: Mapping[str, str]) -> str:
     """One line about one process.
 
     Args:
@@ -85,14 +85,14 @@ def line_words(event: DevicesReady, process: str, names: Mapping[str, str]) -> s
         names: Of the devices, by their keys; one that is not among them is named by its key.
     """
     devices = "; ".join(
-        _device_words(answer, names) for answer in reported_devices(event.logical_devices)
+        _device_text(answer, names) for answer in reported_devices(event.logical_devices)
     )
     where = f" in {process}" if process else ""
     return f"TensorFlow {event.tensorflow_version}{where}: {devices}."
 
 
-def _device_words(answer: LogicalDeviceAnswer, names: Mapping[str, str]) -> str:
+def _device_text(answer: LogicalDeviceAnswer, names: Mapping[str, str]) -> str:
     device = f"{answer.name} for {names.get(answer.device_key, answer.device_key)}"
     if not is_of_gpu(answer):
         return device
-    return f"{device}: {memory_words(answer)}, {place_words(answer)}"
+    return f"{device}: {memory_line(answer)}, {device_identity_text(answer)}"

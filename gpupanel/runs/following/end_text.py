@@ -10,7 +10,7 @@ def loses_steps(outcome: Outcome | None, saved: SavedWork | None) -> bool:
     return outcome in _STOPPED and saved is not None and saved.unsaved_steps > 0
 
 
-def short_end_words(outcome: Outcome | None, saved: SavedWork | None) -> str:
+def short_end_text(outcome: Outcome | None, saved: SavedWork | None) -> str:
     """How a training was stopped, for a cell of a table; empty where its outcome says all.
 
     "ended without saving" or "stopped, not saved".
@@ -20,7 +20,7 @@ def short_end_words(outcome: Outcome | None, saved: SavedWork | None) -> str:
     return "ended without saving" if saved.ended_at_once else "stopped, not saved"
 
 
-def end_words(outcome: Outcome | None, saved: SavedWork | None) -> str:
+def end_text(outcome: Outcome | None, saved: SavedWork | None) -> str:
     """How a training was stopped, with what is saved of it; empty where its outcome says all.
 
     "Stopped: model saved", "Stopped: nothing saved since the checkpoint of step 1,200; 143 steps
@@ -29,7 +29,7 @@ def end_words(outcome: Outcome | None, saved: SavedWork | None) -> str:
     if saved is None or outcome not in _STOPPED:
         return ""
     if outcome is Outcome.SUSPENDED:
-        return f"Suspended; {_lost_words(saved)}" if saved.unsaved_steps else ""
+        return f"Suspended; {_lost_text(saved)}" if saved.unsaved_steps else ""
     if saved.model:
         return "Stopped: model saved"
     step = saved.checkpoint_step
@@ -38,14 +38,14 @@ def end_words(outcome: Outcome | None, saved: SavedWork | None) -> str:
             return "Stopped before its first step"
         return f"Stopped: checkpoint of step {step:,} saved"
     if saved.ended_at_once:
-        return f"Ended without saving; {_lost_words(saved)}"
+        return f"Ended without saving; {_lost_text(saved)}"
     if step is None:
-        return f"Stopped: nothing saved; {_lost_words(saved)}"
+        return f"Stopped: nothing saved; {_lost_text(saved)}"
     steps = _count(saved.unsaved_steps)
     return f"Stopped: nothing saved since the checkpoint of step {step:,}; {steps} lost"
 
 
-def loss_words(saved: SavedWork | None) -> str:
+def unsaved_text(saved: SavedWork | None) -> str:
     """What ending a run now, without saving, would mean.
 
     Args:
@@ -72,7 +72,7 @@ def loss_words(saved: SavedWork | None) -> str:
     )
 
 
-def _lost_words(saved: SavedWork) -> str:
+def _lost_text(saved: SavedWork) -> str:
     if saved.checkpoint_step is None:
         return f"its {_count(saved.unsaved_steps)} lost"
     count = saved.unsaved_steps

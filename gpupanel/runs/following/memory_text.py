@@ -11,7 +11,7 @@ _MOST_HOLDERS = 3
 _UNSEEN = "its process is not known"
 
 
-def returned_words(returned: MemoryReturned, names: Mapping[str, str]) -> str:
+def freed_text(returned: MemoryReturned, names: Mapping[str, str]) -> str:
     """One line: "21.3 GiB freed in 1.2 s.", or how much did not come back and who holds it.
 
     Args:

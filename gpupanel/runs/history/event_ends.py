@@ -68,7 +68,7 @@ class EventEnds:
         if len(self._head) == _HEAD_BYTES:
             with open_to_read(self._path) as file:
                 self._head = file.read(_LONG_HEAD_BYTES)
-        word = _kind_word(kind)
+        word = _kind_text(kind)
         for line in self._head.splitlines():
             if word in line and isinstance(event := decode_event(line), kind):
                 return event
@@ -78,7 +78,7 @@ class EventEnds:
         self, kind: type[_EventT], counts: Callable[[_EventT], bool] = lambda _event: True
     ) -> tuple[int, _EventT] | None:
         """The last event of that kind that counts near the end, and where its line begins."""
-        for at, line in self._from_the_end(_kind_word(kind)):
+        for at, line in self._from_the_end(_kind_text(kind)):
             event = decode_event(line)
             if isinstance(event, kind) and counts(event):
                 return at, event
@@ -91,7 +91,7 @@ class EventEnds:
             Where in the file its line begins, what it says, and whether all of it is known here:
             a newer version may say more, of which the known part is kept.
         """
-        for at, line in self._from_the_end(_kind_word(RunEnded)):
+        for at, line in self._from_the_end(_kind_text(RunEnded)):
             event = decode_event(line)
             if isinstance(event, RunEnded):
                 return at, event, True
@@ -125,7 +125,7 @@ class EventEnds:
                 yield self._start + rest, self._tail[rest:end]
 
 
-def _kind_word(kind: type[Value]) -> bytes:
+def _kind_text(kind: type[Value]) -> bytes:
     # The word alone: whether it is the line's kind or only stands somewhere in it, decoding shows.
     return b'"%s"' % str(kind.model_fields["kind"].default).encode()
 

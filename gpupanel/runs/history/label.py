@@ -44,7 +44,7 @@ def beyond_tags(text: str) -> str:
     return ""
 
 
-def _short_words(tags: object) -> object:
+def _short_text(tags: object) -> object:
     if not isinstance(tags, list | tuple):
         return ()
     # A comma divides them where a person writes them.
@@ -72,7 +72,7 @@ class RunLabel(Value):
 
     name: Annotated[str, BeforeValidator(_one_line)] = ""
     notes: Annotated[str, BeforeValidator(_some_lines)] = ""
-    tags: Annotated[tuple[str, ...], BeforeValidator(_short_words)] = ()
+    tags: Annotated[tuple[str, ...], BeforeValidator(_short_text)] = ()
 
 
 def read_label(layout: RunLayout) -> RunLabel:

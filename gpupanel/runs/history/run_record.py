@@ -152,7 +152,7 @@ def _with_events(layout: RunLayout, summary: RunSummary, ends: EventEnds) -> Run
     first = decode_event(first_line) if first_line else None
     begun_s = time_of_line(first_line) or ends.changed_s
     changes: dict[str, Any] = {"started_s": begun_s}
-    end, trainer_word, restarted = _last_words(ends)
+    end, trainer_word, restarted = _final_events(ends)
     if first is not None and summary.flaw is None:
         changes["flaw"] = _flaw_of_start(layout.name, first, first_line)
     if end is not None:
@@ -191,7 +191,7 @@ def _flaw_of_start(name: str, first: Event, line: bytes) -> Problem | None:
     return None if isinstance(first, RunStarted | RunRestarted) else flaws.lost_start(name)
 
 
-def _last_words(
+def _final_events(
     ends: EventEnds,
 ) -> tuple[tuple[RunEnded, bool] | None, TrainingEnded | None, RunRestarted | None]:
     """Of supervisor, trainer and whoever restarted it: only the last one counts.

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from gpupanel.runs.following.end_text import short_end_words
+from gpupanel.runs.following.end_text import short_end_text
 from gpupanel.runs.history.run_summary import RunSummary
 
 _FLAWS = {
@@ -14,7 +14,7 @@ _FLAWS = {
 }
 
 
-def run_outcome_words(run: RunSummary) -> str:
+def run_outcome_text(run: RunSummary) -> str:
     """How the run ended or how far it is, and what is odd about its folder.
 
     "completed", "running, 45 %", "frozen", "ended without saving", "lost, files missing",
@@ -27,7 +27,7 @@ def run_outcome_words(run: RunSummary) -> str:
         done = None if run.progress is None else run.progress.fraction
         words.append("running" if done is None else f"running, {int(done * 100.0)} %")
     elif run.outcome is not None:
-        words.append(short_end_words(run.outcome, run.saved) or run.outcome.value)
+        words.append(short_end_text(run.outcome, run.saved) or run.outcome.value)
     if run.flaw is not None:
         words.append(_FLAWS[run.flaw.code])
     return ", ".join(words)
@@ -59,7 +59,7 @@ def _searched(run: RunSummary) -> str:
         *run.devices,
         *run.device_keys,
         outcome,
-        run_outcome_words(run),
+        run_outcome_text(run),
         "" if run.problem is None else run.problem.message,
         "" if run.flaw is None else run.flaw.message,
     )

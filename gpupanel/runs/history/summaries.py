@@ -116,7 +116,7 @@ class RunLister:
             record = read_record(_layout(path))
         segments = SegmentsSoFar(_layout(path)) if before is None else before.segments
         summary = (
-            record.summary if record.has_ended else _without_last_word(record, stamp, segments)
+            record.summary if record.has_ended else _without_end_event(record, stamp, segments)
         )
         if before is not None and before.summary == summary:
             summary = before.summary
@@ -140,7 +140,7 @@ def summarize_run(layout: RunLayout) -> RunSummary:
         record = read_record(layout)
         if record.has_ended:
             return record.summary
-        return _without_last_word(record, stamp, SegmentsSoFar(layout))
+        return _without_end_event(record, stamp, SegmentsSoFar(layout))
     except Exception as error:  # noqa: BLE001 - what stands in a folder never ends who reads it
         return _unreadable_run(layout, error)
 
@@ -174,7 +174,7 @@ def _is_being_made(run: RunSummary, stamp: _Stamp) -> bool:
     return events is None and profile is None and run.is_running
 
 
-def _without_last_word(record: RunRecord, stamp: _Stamp, segments: SegmentsSoFar) -> RunSummary:
+def _without_end_event(record: RunRecord, stamp: _Stamp, segments: SegmentsSoFar) -> RunSummary:
     """The run whose supervisor has not said its last word: it goes on, or was killed.
 
     Args:

@@ -71,13 +71,13 @@ def _trouble(folder: Path) -> tuple[Problem, ...]:
     full = _full(folder)
     if full is not None:
         return (full,)
-    lines = _last_words(folder)
+    lines = _last_lines(folder)
     if not lines or lines[-1].startswith(ENDED) or scheduler_lives(folder):
         return ()
     return (_ended(folder, lines),)
 
 
-def _last_words(folder: Path) -> list[str]:
+def _last_lines(folder: Path) -> list[str]:
     """What the last scheduler has said; one that has just begun, or was killed, nothing."""
     try:
         lines = [line for line in last_lines(scheduler_log(folder)) if line.strip()]

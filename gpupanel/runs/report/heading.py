@@ -6,7 +6,7 @@ from gpupanel.domain.number_text import count, duration, number, rate, watt_hour
 from gpupanel.domain.outcome import Outcome
 from gpupanel.runs.history.label import LONGEST_NOTES
 from gpupanel.runs.history.run_summary import RunSummary
-from gpupanel.runs.history.run_text import run_outcome_words
+from gpupanel.runs.history.run_text import run_outcome_text
 from gpupanel.runs.report.markup import Html, element, note, terms, text
 from gpupanel.runs.report.material import ReportMaterial
 from gpupanel.runs.report.metrics_section import measured
@@ -25,7 +25,7 @@ def heading(material: ReportMaterial) -> Html:
     """The top of the page."""
     run = material.summary
     tone = "neutral" if run.outcome is None else _TONES.get(run.outcome, "bad")
-    words = run_outcome_words(run) or "not known"
+    words = run_outcome_text(run) or "not known"
     return element(
         "header",
         note(f"{_TASKS.get(run.task, 'Run')} report", "eyebrow"),

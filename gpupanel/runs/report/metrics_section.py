@@ -4,7 +4,7 @@ from typing import Final
 
 from gpupanel.domain.number_text import DASH, count, number
 from gpupanel.domain.outcome import Metrics
-from gpupanel.runs.following.evaluated_words import evaluated_words
+from gpupanel.runs.following.evaluated_text import evaluated_text
 from gpupanel.runs.history.curves import MetricPoints
 from gpupanel.runs.history.metrics import METRICS
 from gpupanel.runs.report.markup import Html, note, section, table
@@ -60,7 +60,7 @@ def metrics_section(material: ReportMaterial) -> Html:
         rows.append((metric_title(name), *numbers, *extra))
     heads = ("Metric", *shown.values(), *(("Best validation", "after") if has_best else ()))
     words = "" if run.task != "train" else "At the end of the run, over whole sets."
-    if evaluation is not None and (examples := evaluated_words(evaluation)):
+    if evaluation is not None and (examples := evaluated_text(evaluation)):
         words = f"Of {examples}."
     if run.kept_epoch is not None:
         words = f"Of epoch {run.kept_epoch:,}, whose weights the model has, over whole sets."

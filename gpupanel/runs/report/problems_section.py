@@ -37,7 +37,7 @@ def _problem(problem: Problem) -> Html:
 
 
 def _finding(finding: Finding) -> Html:
-    problem, cost = finding.problem, finding.cost_words
+    problem, cost = finding.problem, finding.cost_text
     since = f"Since {moment_text(finding.since_s)}" + (f"; {cost}." if cost else ".")
     return _boxed(problem, element("p", problem.message), note(f"{problem.hint} {since}".strip()))
 

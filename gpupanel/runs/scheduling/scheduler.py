@@ -17,7 +17,7 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.bounded_log import BoundedLog
-from gpupanel.files.process_limits import hear_of_used_time, used_time_words
+from gpupanel.files.process_limits import hear_of_used_time, time_limit_text
 from gpupanel.files.process_log import write_to_process_log
 from gpupanel.planning.prepare import Preparation
 from gpupanel.runs.directory.disk_problems import disk_problem
@@ -101,7 +101,7 @@ class Scheduler:
     def note_used_time(self) -> None:
         """Leave the rest to another one before the system ends this process (``ulimit -t``)."""
         self._has_used_time = True
-        write_to_process_log(f"scheduler: {used_time_words('The scheduler')}")
+        write_to_process_log(f"scheduler: {time_limit_text('The scheduler')}")
 
     def run(self) -> bool:
         """Work until there is nothing to do; says whether it was its turn to do it."""

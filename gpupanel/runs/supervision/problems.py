@@ -19,7 +19,7 @@ from gpupanel.files.guarded_files import UnsafeFileError
 from gpupanel.files.process_limits import (
     process_count_limit,
     processor_time_limit,
-    used_time_words,
+    time_limit_text,
 )
 from gpupanel.planning.cluster_check import is_public
 from gpupanel.runs.cluster.messages import ReadyPlace
@@ -244,7 +244,7 @@ def supervisor_used_its_time() -> Problem:
     return Problem(
         code="processor_time_limited",
         severity=Severity.WARNING,
-        message=f"{used_time_words('The supervisor of the run')} The run was stopped before.",
+        message=f"{time_limit_text('The supervisor of the run')} The run was stopped before.",
         hint="Resume it from there: it continues from its last checkpoint.",
     )
 

@@ -15,7 +15,7 @@ from gpupanel.runs.sweeps.sweep_layout import SWEEPS, SweepLayout
 from gpupanel.runs.sweeps.sweep_record import SweepState, SweepTrial, read_state
 
 
-class TrialWord(StrEnum):
+class TrialPhase(StrEnum):
     """Where a trial stands."""
 
     WAITING = "waiting"
@@ -29,7 +29,7 @@ class TrialWord(StrEnum):
     NOT_STARTED = "not started"
 
 
-class SweepWord(StrEnum):
+class SweepPhase(StrEnum):
     """Where a sweep stands."""
 
     IN_PROGRESS = "in progress"
@@ -51,7 +51,7 @@ class TrialStatus(Value):
     """
 
     number: int
-    state: TrialWord
+    state: TrialPhase
     values: dict[str, SweptValue]
     devices: tuple[str, ...] = ()
     run: str | None = None
@@ -73,7 +73,7 @@ class SweepStatus(Value):
 
     sweep: Path
     name: str
-    state: SweepWord
+    state: SweepPhase
     metric: str
     more_is_better: bool
     trial_count: int
@@ -142,7 +142,7 @@ def _status(layout: SweepLayout, profile: Profile, state: SweepState) -> SweepSt
     return SweepStatus(
         sweep=layout.root,
         name=profile.name,
-        state=_word(state),
+        state=_phase(state),
         metric=sweep.metric,
         more_is_better=sweep.more_is_better,
         trial_count=len(trials) if state.begun is None else state.begun.trial_count,
@@ -152,19 +152,19 @@ def _status(layout: SweepLayout, profile: Profile, state: SweepState) -> SweepSt
     )
 
 
-def _word(state: SweepState) -> SweepWord:
+def _phase(state: SweepState) -> SweepPhase:
     if state.ended is None:
-        return SweepWord.IN_PROGRESS
+        return SweepPhase.IN_PROGRESS
     if state.ended.problem is not None:
-        return SweepWord.FAILED
-    return SweepWord.STOPPED if state.ended.stopped else SweepWord.COMPLETED
+        return SweepPhase.FAILED
+    return SweepPhase.STOPPED if state.ended.stopped else SweepPhase.COMPLETED
 
 
 def _trial(trial: SweepTrial) -> TrialStatus:
     ended = trial.ended
     return TrialStatus(
         number=trial.number,
-        state=_trial_word(trial),
+        state=_trial_phase(trial),
         values=trial.values,
         devices=trial.devices,
         run=trial.run,
@@ -175,11 +175,11 @@ def _trial(trial: SweepTrial) -> TrialStatus:
     )
 
 
-def _trial_word(trial: SweepTrial) -> TrialWord:
+def _trial_phase(trial: SweepTrial) -> TrialPhase:
     if trial.ended is None:
-        return TrialWord.WAITING if trial.run is None else TrialWord.RUNNING
+        return TrialPhase.WAITING if trial.run is None else TrialPhase.RUNNING
     if trial.ended.outcome is None:
-        return TrialWord.NOT_STARTED
+        return TrialPhase.NOT_STARTED
     if trial.pruned is not None and trial.ended.outcome is Outcome.STOPPED:
-        return TrialWord.PRUNED
-    return TrialWord(trial.ended.outcome.value)
+        return TrialPhase.PRUNED
+    return TrialPhase(trial.ended.outcome.value)

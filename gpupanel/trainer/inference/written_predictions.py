@@ -86,7 +86,7 @@ def _read_npz(archive: zipfile.ZipFile, first: int, count: int) -> WrittenPredic
                 name="" if files is None else _text(str(files[first + number])),
                 label=""
                 if labels is None
-                else label_words(labels[first + number], names, of_labels=of_labels),
+                else readable_label(labels[first + number], names, of_labels=of_labels),
                 predicted=top_classes(row, names),
             )
             for number, (place, row) in enumerate(rows)
@@ -113,7 +113,7 @@ def top_classes(numbers: Array, names: Sequence[str]) -> tuple[ShownClass, ...]:
     )
 
 
-def label_words(label: Array, names: Sequence[str], *, of_labels: bool) -> str:
+def readable_label(label: Array, names: Sequence[str], *, of_labels: bool) -> str:
     """A label as people read it."""
     if of_labels:
         flags = np.ravel(label)[: len(names)]

@@ -4,7 +4,7 @@ from PySide6.QtCore import QObject, Slot
 
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.telemetry import DeviceProcess
-from gpupanel.runs.following.end_text import loss_words
+from gpupanel.runs.following.end_text import unsaved_text
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.questions import Questions
@@ -37,7 +37,7 @@ class EndConfirmation(QObject):
             asked_about = self._control.active
             name = "the run" if asked_about is None else asked_about.name
             status = self._session.run_status or RunStatus()
-            if self._questions.about_ending_run(name, loss_words(status.saved_work)):
+            if self._questions.about_ending_run(name, unsaved_text(status.saved_work)):
                 self._control.end_now(asked_about)
         finally:
             self._is_asking = False

@@ -60,6 +60,6 @@ class LiveCurveFiles(QObject):
             from gpupanel.ui.bindings.curve_files import CurveFiles
 
             self._writing = CurveFiles(self._questions, self)
-            self._writing.reported.connect(self._panel.setWord)
+            self._writing.reported.connect(self._panel.setFileNote)
             self._writing.tableBusy.connect(self._panel.setTableBusy)
         return self._writing

@@ -18,7 +18,7 @@ from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.profile_actions import ProfileActions
 from gpupanel.ui.questions import Questions
 from gpupanel.ui.session import Session
-from gpupanel.ui.sweep_words import proposal_words
+from gpupanel.ui.sweep_text import proposal_text
 from gpupanel.ui.workers.history_worker import RunHistory
 from gpupanel.ui.workers.sweep_start_worker import SweepStarter
 
@@ -140,7 +140,7 @@ class NewSweepBinding(QObject):
             machine = Machine(self._session.inventory, self._session.sample)
             places = places_on(machine, proposal.profile)
         examples = self._session.trained_count
-        words = proposal_words(proposal, max(1, len(places)), examples, self._speed)
+        words = proposal_text(proposal, max(1, len(places)), examples, self._speed)
         self._dialog.setProposal(proposal, words, self._problems_of(proposal))
 
     def _problems_of(self, proposal: SweepProposal) -> tuple[Problem, ...]:

@@ -14,7 +14,7 @@ from gpupanel.domain.batch_fit import (
     BatchSpeed,
     DeviceBatch,
     batch_fit_sentence,
-    end_words,
+    end_text,
 )
 from gpupanel.domain.batch_search import BatchTrial
 from gpupanel.domain.problem import Severity
@@ -192,8 +192,8 @@ class BatchFitDialog(SessionReportDialog[BatchFit, BatchProgress]):
     def _words_of(device: DeviceBatch, trial: BatchTrial) -> str:
         largest, fastest = trial.examples == device.largest, trial.examples == device.fastest
         words = ["largest"] * largest + ["fastest"] * fastest
-        if largest and end_words(device):
-            words.append(end_words(device))
+        if largest and end_text(device):
+            words.append(end_text(device))
         return ", ".join(words) if trial.fits else "does not fit"
 
     def _held(self, device: DeviceBatch) -> str:

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.sweep import SweptValue
 from gpupanel.domain.visible_text import visible_line
-from gpupanel.runs.sweeps.sweep_status import SweepStatus, SweepWord, TrialStatus, TrialWord
+from gpupanel.runs.sweeps.sweep_status import SweepPhase, SweepStatus, TrialPhase, TrialStatus
 from gpupanel.ui.dialogs.trial_columns import number_or_text, setting_column, value_text
 from gpupanel.ui.formatting import DASH
 from gpupanel.ui.theme import GRID
@@ -40,7 +40,7 @@ _NONE = (
         "which were best: New sweep… prepares one."
     ),
 )
-_OPEN = (TrialWord.WAITING, TrialWord.RUNNING)
+_OPEN = (TrialPhase.WAITING, TrialPhase.RUNNING)
 
 
 class SweepsDialog(QDialog):
@@ -169,8 +169,8 @@ class SweepsDialog(QDialog):
         status = self._status
         self._empty.setTexts(*_NONE)
         self._stack.setCurrentIndex(1 if status is None else 0)
-        self._stop.setEnabled(status is not None and status.state is SweepWord.IN_PROGRESS)
-        is_left = status is not None and status.state is SweepWord.IN_PROGRESS
+        self._stop.setEnabled(status is not None and status.state is SweepPhase.IN_PROGRESS)
+        is_left = status is not None and status.state is SweepPhase.IN_PROGRESS
         self._continue.setVisible(is_left and not self._is_known)
         self._word.setText("" if status is None else _words(status, is_known=self._is_known))
         if status is not None:
@@ -237,7 +237,7 @@ def _words(status: SweepStatus, *, is_known: bool) -> str:
             f"{key.rpartition('.')[2]} {value_text(value)}" for key, value in best.values.items()
         )
         words += f". Best: trial {best.number} with {status.metric} {best.value:.6g} ({values})"
-    if status.state is SweepWord.IN_PROGRESS and not is_known:
+    if status.state is SweepPhase.IN_PROGRESS and not is_known:
         words += ". The queue does not know it, so no more trials begin"
     if status.problem is not None:
         words += f". {status.problem.message} {status.problem.hint}"

@@ -97,7 +97,7 @@ class FindingsPanel(QFrame):
         self._icon.setSeverity(problem.severity)
         self._message.setProse(problem.message)
         since = f"Since {formatting.time_of_day(finding.since_s)}"
-        cost = f"; {finding.cost_words}." if finding.cost_words else "."
+        cost = f"; {finding.cost_text}." if finding.cost_text else "."
         self._hint.setProse(f"{problem.hint} {since}{cost}")
         self.fixes.setProblem(problem)
         self._next.setText(

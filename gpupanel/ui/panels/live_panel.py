@@ -104,7 +104,7 @@ class LivePanel(QWidget):
     def clear(self) -> None:
         """Forget the run that is shown: another one is opened."""
         self._show_run(RunCurves())
-        self.setWord("")
+        self.setFileNote("")
         self._has_ended = self._has_samples = False
         self.setComplete(is_complete=False)
         self._empty.setTexts(*_OPENING)
@@ -169,18 +169,18 @@ class LivePanel(QWidget):
         with theme.painted_in(theme.LIGHT if is_on_white else theme.current()):
             return self._wall.picture(title).content(wanted)
 
-    def setWord(self, word: str) -> None:
+    def setFileNote(self, word: str) -> None:
         """Say what became of a file; empty: how to zoom."""
         self._word = word
         self._hint.setToolTip(wrapped(word or ZOOM_HINT))
-        self._show_word()
+        self._show_file_note()
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._show_word()
+        self._show_file_note()
 
-    def _show_word(self) -> None:
+    def _show_file_note(self) -> None:
         # A hint that is cut off helps nobody.
         has_room = self._hint.fontMetrics().horizontalAdvance(SHORT_ZOOM_HINT) <= self._hint.width()
         self._hint.setText(self._word or (SHORT_ZOOM_HINT if has_room else ""))

@@ -81,15 +81,15 @@ class ProgressPanel(DroppingRow):
         passing = status is not None and is_passing(status)
         self._phase.setWords(words or "No run yet", is_passing=passing)
         shown = status or RunStatus()
-        epoch, step = _epoch_words(shown), _step_words(status)
+        epoch, step = _epoch_text(shown), _step_text(status)
         self._epoch.setText(epoch)
         self._epoch.setToolTip(wrapped(_epoch_tip(shown)))
         self._step.setText(step)
         self._loss.setText("" if shown.evaluates else f"loss {formatting.number(shown.loss)}")
         self._loss.setToolTip(wrapped(_loss_tip(shown)))
         self._rate.setText(formatting.rate(shown.examples_per_second))
-        self._waiting.setText(_waiting_words(shown))
-        self._left.setText(_time_words(shown))
+        self._waiting.setText(_waiting_text(shown))
+        self._left.setText(_time_text(shown))
         self._show_bar(shown, is_run=status is not None)
         self._bar.setFormat(f"{epoch}, {step}" if epoch else step)
 
@@ -116,7 +116,7 @@ class ProgressPanel(DroppingRow):
         return label
 
 
-def _epoch_words(status: RunStatus) -> str:
+def _epoch_text(status: RunStatus) -> str:
     if status.evaluates:
         return ""
     if status.epoch_total:
@@ -131,7 +131,7 @@ def _epoch_tip(status: RunStatus) -> str:
     return f"{_EPOCH_TIP} Fine-tuning since epoch {began.epoch:,}: {began.words}."
 
 
-def _step_words(status: RunStatus | None) -> str:
+def _step_text(status: RunStatus | None) -> str:
     if status is None:
         return f"step {formatting.DASH}"
     if status.evaluates:
@@ -147,13 +147,13 @@ def _loss_tip(status: RunStatus) -> str:
     return f"{_LOSS_TIP} The learning rate is {status.learning_rate:.3g} now."
 
 
-def _waiting_words(status: RunStatus) -> str:
+def _waiting_text(status: RunStatus) -> str:
     """Nothing where examples are in memory: steps never wait for them then."""
     percent = round(100 * (status.waiting_for_data or 0.0))
     return f"data wait {percent} %" if percent else ""
 
 
-def _time_words(status: RunStatus) -> str:
+def _time_text(status: RunStatus) -> str:
     if status.ended_s is not None and status.started_s is not None:
         return f"took {formatting.duration(status.lasted_s)}"
     return f"{formatting.duration(status.seconds_left)} left"

@@ -52,7 +52,7 @@ class AxisKind(StrEnum):
     CLOCK = "clock"
     """Seconds since the epoch (UTC), read as the local time of day."""
 
-    def position_words(self, position: float) -> str:
+    def position_text(self, position: float) -> str:
         """A place on the axis: "step 1,204", "epoch 2.5", "at 0:30"."""
         match self:
             case AxisKind.STEP:

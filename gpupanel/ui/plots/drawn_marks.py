@@ -116,7 +116,7 @@ class DrawnMarks:
             np.repeat(self._resumptions, 2), np.tile(np.array([view.low, view.high]), count)
         )
 
-    def words_near(self, position: float) -> str:
+    def mark_text_near(self, position: float) -> str:
         """What is marked there: "checkpoint of epoch 3"; empty: nothing."""
         words = []
         for place, epoch in zip(self._checkpoints.tolist(), self._epochs.tolist(), strict=True):

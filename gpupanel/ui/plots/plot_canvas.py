@@ -146,9 +146,9 @@ class PlotCanvas(PlotSurface):
         for item in () if self._marks is None else self._marks.items:
             self.addItem(item, ignoreBounds=True)
 
-    def words_near(self, position: float) -> str:
+    def mark_text_near(self, position: float) -> str:
         """What is marked there, in words; empty: nothing."""
-        return "" if self._marks is None else self._marks.words_near(position)
+        return "" if self._marks is None else self._marks.mark_text_near(position)
 
     def bests(self) -> dict[str, tuple[float, float]]:
         """Place and value of the best point of the curves where it is marked, by their labels."""

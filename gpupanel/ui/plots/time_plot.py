@@ -202,8 +202,8 @@ class TimePlot(QFrame):
         if self._readout is None:
             return
         if pointer_s is not None and self._is_pointed:
-            near = self.canvas.words_near(pointer_s)
-            words = (self._axis.position_words(pointer_s), near)
+            near = self.canvas.mark_text_near(pointer_s)
+            words = (self._axis.position_text(pointer_s), near)
             heading = " · ".join(word for word in words if word)
             place = self.canvas.place_of(pointer_s)
             shown = tuple(entry for entry in self._legend.entries() if not entry.is_hidden)
@@ -215,7 +215,7 @@ class TimePlot(QFrame):
         if best is None:
             return ""
         position, value = best
-        return f"best {curve.text(value)}, {self._axis.position_words(position)}"
+        return f"best {curve.text(value)}, {self._axis.position_text(position)}"
 
     @property
     def is_prepared(self) -> bool:

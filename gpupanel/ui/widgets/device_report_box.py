@@ -7,13 +7,13 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QWi
 from gpupanel.domain.event_details import LogicalDeviceAnswer
 from gpupanel.domain.problem import Severity
 from gpupanel.runs.following.device_report_text import (
+    device_identity_text,
+    devices_summary,
     is_of_gpu,
-    line_words,
-    memory_words,
-    place_words,
+    line_text,
+    memory_line,
     process_name,
     reported_devices,
-    summary_words,
 )
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui.device_labels import DeviceLabels
@@ -110,7 +110,7 @@ class DeviceReportBox(QWidget):
     def _show_summary(self, status: RunStatus, whose: str) -> None:
         has_answered = bool(status.answers)
         if has_answered:
-            words = summary_words(status.answers)
+            words = devices_summary(status.answers)
         else:
             words = _NOT_YET if status.outcome is None else _NEVER
         words = f"{whose}: {words[0].lower()}{words[1:]}" if whose else words
@@ -146,7 +146,7 @@ def _text(status: RunStatus, device_labels: DeviceLabels) -> str:
         for answer in event.logical_devices
     }
     return "".join(
-        f"{line_words(event, process_name(event, status.process_names), names)}\n"
+        f"{line_text(event, process_name(event, status.process_names), names)}\n"
         for event in status.answers
     )
 
@@ -203,7 +203,7 @@ class DeviceReportRows(QWidget):
         logical.setTextFormat(Qt.TextFormat.PlainText)
         logical.setProperty("tone", "muted")
         logical.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        said = f"{memory_words(answer)}; {place_words(answer)}."
+        said = f"{memory_line(answer)}; {device_identity_text(answer)}."
         words = Note(f"{said[0].upper()}{said[1:]}")
         if is_of_gpu(answer):
             icon = SeverityIcon(severity(answer))

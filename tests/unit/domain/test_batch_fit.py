@@ -8,7 +8,7 @@ from gpupanel.domain.batch_fit import (
     DeviceBatch,
     batch_fit_request,
     batch_fit_sentence,
-    end_words,
+    end_text,
     fastest_of,
     fastest_trial,
 )
@@ -78,6 +78,6 @@ def test_that_problems_of_devices_are_among_all() -> None:
     one, other = (Problem(code=code, message=code) for code in "ab")
     device = DeviceBatch(device="cpu", room_mib=1, stopped=SearchEnd.FAILED, problems=(other,))
     assert BatchFit(devices=(device,), problems=(one,)).all_problems == (one, other)
-    assert end_words(device) == "could not be tried"
+    assert end_text(device) == "could not be tried"
     found = device.model_copy(update={"stopped": SearchEnd.FOUND})
-    assert end_words(found) == ""
+    assert end_text(found) == ""

@@ -27,7 +27,7 @@ def test_that_a_strangers_code_makes_a_short_line() -> None:
     ids=["unknown", "known"],
 )
 def test_that_what_it_costs_is_said_where_it_is_known(cost: float | None, words: str) -> None:
-    assert finding("straggler", cost).cost_words == words
+    assert finding("straggler", cost).cost_text == words
 
 
 def test_that_the_same_code_on_the_same_device_is_the_same_finding() -> None:

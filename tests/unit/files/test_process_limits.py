@@ -10,12 +10,12 @@ from gpupanel.files.process_limits import processor_time_limit
 
 WORKS = """
 import os, resource, sys
-from gpupanel.files.process_limits import hear_of_used_time, processor_time_limit, used_time_words
+from gpupanel.files.process_limits import hear_of_used_time, processor_time_limit, time_limit_text
 
 resource.setrlimit(resource.RLIMIT_CPU, (2, 2))  # as `ulimit -t 2` does
 
 def end():
-    print(used_time_words("This"), flush=True)
+    print(time_limit_text("This"), flush=True)
     sys.exit(7)
 
 hear_of_used_time(end)

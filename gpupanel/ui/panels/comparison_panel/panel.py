@@ -91,7 +91,7 @@ class ComparisonPanel(QWidget):
         self._curves.hidden = frozenset()
         self._legend.set_runs((), ())
         self._grid.show_whole()
-        self.setWord("")
+        self.setFileNote("")
         self._show()
         self.setDifferences(())
 
@@ -108,7 +108,7 @@ class ComparisonPanel(QWidget):
             titles, found, self._styles, has_baseline=self._has_baseline
         )
 
-    def setWord(self, word: str) -> None:
+    def setFileNote(self, word: str) -> None:
         """Say what became of a file."""
         self._word.setText(word)
         self._word.setToolTip(wrapped(word))

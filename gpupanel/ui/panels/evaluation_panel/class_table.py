@@ -35,7 +35,7 @@ def _or_last(value: float | None) -> float:
     return -1.0 if value is None else value
 
 
-def _mistake_words(row: _Row) -> str:
+def _mistake_text(row: _Row) -> str:
     return "" if row.mistake is None else f"{row.mistake[0]} ({row.mistake[1]:,})"
 
 
@@ -77,7 +77,7 @@ _COLUMNS: tuple[Column[_Row], ...] = (
     Column(
         "Confused with",
         "The wrong class that was predicted most often for its examples, and how often.",
-        _mistake_words,
+        _mistake_text,
         lambda row: 0.0 if row.mistake is None else row.mistake[1],
     ),
 )

@@ -269,7 +269,7 @@ class ConfusionMap(PaintedWidget):
             return _LESSON
         row, column = found
         if self._block > 1:
-            return self._block_words(row, column)
+            return self._block_text(row, column)
         count, total = self._matrix.count_at(row, column), self._row_totals[row]
         true, taken = self._names[row], self._names[column]
         part = formatting.fraction(count / total) if total else formatting.DASH
@@ -278,7 +278,7 @@ class ConfusionMap(PaintedWidget):
         click = " Click to see them." if count else ""
         return f"{number} {verb} predicted as {taken} ({part}).{click}"
 
-    def _block_words(self, row: int, column: int) -> str:
+    def _block_text(self, row: int, column: int) -> str:
         assert self._matrix is not None
         count = int(self._matrix.drawn[row, column])
         total = sum(self._row_totals[row * self._block : (row + 1) * self._block])

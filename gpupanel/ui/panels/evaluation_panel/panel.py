@@ -21,7 +21,7 @@ from gpupanel.domain.outcome import FURTHER_METRICS, SET_METRICS
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.problem_text import problem_sentences
 from gpupanel.domain.shown_examples import ExampleChoice, ShownExamples
-from gpupanel.runs.following.evaluated_words import evaluated_words
+from gpupanel.runs.following.evaluated_text import evaluated_text
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui import formatting
 from gpupanel.ui.panels.evaluation_panel.class_table import ClassTable
@@ -282,7 +282,7 @@ class Totals(QFrame):
             self._numbers[metric.title].setText(words(value))
         self._numbers["Loss"].setText(formatting.number(metrics.loss))
         self._numbers["Examples"].setText(formatting.count(found.examples))
-        counted = evaluated_words(found)
+        counted = evaluated_text(found)
         tip = f"Evaluated were {counted}." if counted else _TIPS["Examples"]
         self._blocks["Examples"].setToolTip(wrapped(tip))
         self._numbers["Speed"].setText(formatting.rate(status.examples_per_second))

@@ -134,14 +134,14 @@ class MemoryEstimateView(QWidget):
         if self._is_busy:
             return _BUSY
         if preparation.memory:
-            return f"{self._model} {self._batch_words()}".strip()
+            return f"{self._model} {self._batch_text()}".strip()
         if preparation.plan is not None and preparation.plan.places:
             return _LAYERS_ELSEWHERE
         if self._problem:
             return self._problem
         return _UNKNOWN if self._is_answered else ""
 
-    def _batch_words(self) -> str:
+    def _batch_text(self) -> str:
         largest = self._preparation.largest_batch
         if largest is None:
             return _ROUGH

@@ -7,7 +7,7 @@ from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.planning.prepare import OtherProcesses
 from gpupanel.ui import formatting
 from gpupanel.ui.device_labels import DeviceLabels
-from gpupanel.ui.process_text import process_words
+from gpupanel.ui.process_text import process_label
 from gpupanel.ui.widgets.color_dot import ColorDot
 from gpupanel.ui.widgets.labels import Caption, ElidedLabel, NameLabel
 from gpupanel.ui.widgets.layouts import discard
@@ -119,7 +119,7 @@ def _identity(held: OtherProcesses, process: DeviceProcess) -> _Identity:
 
 
 def _process_label(process: DeviceProcess) -> QLabel:
-    label = _quiet(ElidedLabel(process_words(process)))
+    label = _quiet(ElidedLabel(process_label(process)))
     about = (f"Process {process.pid}", process.command or "")
     label.setToolTip("".join(wrapped(line) for line in about))
     return label

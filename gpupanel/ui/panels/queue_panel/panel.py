@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 from gpupanel.domain.problem import Problem
 from gpupanel.runs.queue.entry import QueueEntry
 from gpupanel.runs.queue.waiting_line import WaitingLine
-from gpupanel.ui.panels.queue_panel.queue_table import QueueTable, line_words
+from gpupanel.ui.panels.queue_panel.queue_table import QueueTable, line_text
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import ElidedLabel
 from gpupanel.ui.widgets.problem_list import ProblemList
@@ -68,7 +68,7 @@ class QueuePanel(QWidget):
         """Show the queue as it is now; the chosen entry stays chosen."""
         self._line = line
         self._table.set_line(line)
-        self._words.setText(line_words(line))
+        self._words.setText(line_text(line))
         self._pause.setText("Resume &queue" if line.paused else "&Pause")
         self._pause.setToolTip(
             "Starts waiting entries again"

@@ -17,7 +17,7 @@ from gpupanel.ui.widgets.table_model import Column, Index, TableModel
 from gpupanel.ui.widgets.table_view import TableView
 
 
-def line_words(line: WaitingLine) -> str:
+def line_text(line: WaitingLine) -> str:
     """How many wait and run, in one short line."""
     waiting, running = len(line.waiting), len(line.running)
     parts = [f"{running:,} running" if running else "", f"{waiting:,} waiting" if waiting else ""]
@@ -38,13 +38,13 @@ def state_words(entry: QueueEntry) -> str:
             return outcome_words(entry.outcome) if entry.outcome is not None else "Ended"
 
 
-def device_words(entry: QueueEntry) -> str:
+def needed_devices_text(entry: QueueEntry) -> str:
     """The devices that it needs."""
     names = [formatting.short_device_name(name) for name in entry.devices]
     return ", ".join(names) or formatting.DASH
 
 
-def why_words(entry: QueueEntry, *, is_paused: bool) -> str:
+def reason_text(entry: QueueEntry, *, is_paused: bool) -> str:
     """Why it waits, or what became of it.
 
     Args:
@@ -60,7 +60,7 @@ def why_words(entry: QueueEntry, *, is_paused: bool) -> str:
 
 def tip(entry: QueueEntry, *, is_paused: bool) -> str:
     """All that is known of it, a line each."""
-    lines = [entry.name, why_words(entry, is_paused=is_paused)]
+    lines = [entry.name, reason_text(entry, is_paused=is_paused)]
     for problem in entry.problems:
         lines += [problem.message, problem.hint]
     lines.append("" if entry.run is None else str(entry.run))
@@ -103,12 +103,12 @@ COLUMNS: tuple[Column[QueueRow], ...] = (
     Column(
         "Devices",
         "The physical devices that the run needs.",
-        lambda row: device_words(row.entry),
+        lambda row: needed_devices_text(row.entry),
     ),
     Column(
         "Remark",
         "Why it waits, or its result.",
-        lambda row: why_words(row.entry, is_paused=row.is_paused),
+        lambda row: reason_text(row.entry, is_paused=row.is_paused),
     ),
 )
 

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
 from gpupanel.domain.best_epoch import Keep
 from gpupanel.ui.run_actions import RunActions
-from gpupanel.ui.run_links import RunLinks, link_words
+from gpupanel.ui.run_links import RunLinks, link_text
 from gpupanel.ui.widgets.export_menu import ExportMenu
 from gpupanel.ui.widgets.flow_layout import FlowLayout
 from gpupanel.ui.widgets.menu_names import add_name
@@ -189,7 +189,7 @@ class NextSteps(QWidget):
         menu = self._others.menu()
         menu.clear()
         for run in self._links.others:
-            entry = add_name(menu, link_words(run))
+            entry = add_name(menu, link_text(run))
             entry.triggered.connect(partial(self._show_other, run.path))
 
     def _show_other(self, path: Path, _is_checked: object = None) -> None:

@@ -10,7 +10,7 @@ from gpupanel.domain.outcome import FURTHER_METRICS
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.time_spent import TimeCategory
 from gpupanel.runs.history.run_summary import RunSummary
-from gpupanel.runs.history.run_text import run_outcome_words
+from gpupanel.runs.history.run_text import run_outcome_text
 from gpupanel.ui import formatting
 from gpupanel.ui.widgets.table_model import Column
 
@@ -20,7 +20,7 @@ def _capitalised(text: str) -> str:
 
 
 def _outcome(run: RunSummary) -> str:
-    return _capitalised(run_outcome_words(run)) or formatting.DASH
+    return _capitalised(run_outcome_text(run)) or formatting.DASH
 
 
 def _when(run: RunSummary) -> str:

@@ -3,10 +3,10 @@
 from gpupanel.domain.event_details import LogicalDeviceAnswer
 from gpupanel.domain.events import DevicesReady, RunRestarted, TrainerStarted
 from gpupanel.runs.following.device_report_text import (
-    line_words,
-    memory_words,
-    place_words,
-    summary_words,
+    device_identity_text,
+    devices_summary,
+    line_text,
+    memory_line,
 )
 from gpupanel.runs.following.status import RunStatus
 
@@ -32,40 +32,42 @@ def told(*answers: LogicalDeviceAnswer, process: int = 0) -> DevicesReady:
 
 
 def test_that_a_line_names_device_memory_and_place() -> None:
-    assert line_words(told(GPU, CPU), "", {"GPU-1": "RTX 4090"}) == (
+    assert line_text(told(GPU, CPU), "", {"GPU-1": "RTX 4090"}) == (
         "TensorFlow 2.21.0: /device:GPU:0 for RTX 4090: no limit, takes up to 21.3 GiB, "
         "as planned, by its PCI bus 0000:01:00.0."
     )
-    assert line_words(told(CPU), "worker 1", {"cpu": "a CPU"}) == (
+    assert line_text(told(CPU), "worker 1", {"cpu": "a CPU"}) == (
         "TensorFlow 2.21.0 in worker 1: /device:CPU:0 for a CPU."
     )
 
 
 def test_that_what_is_not_known_is_not_claimed() -> None:
-    assert memory_words(SILENT) == "no limit, takes –"  # noqa: RUF001 - the dash of the house
-    assert place_words(SILENT) == "TensorFlow did not report which GPU it is"
+    assert memory_line(SILENT) == "no limit, takes –"  # noqa: RUF001 - the dash of the house
+    assert device_identity_text(SILENT) == "TensorFlow did not report which GPU it is"
     unplanned = GPU.model_copy(update={"is_as_planned": None})
-    assert "is not known" in place_words(unplanned)
-    assert "another GPU than planned" in place_words(ANOTHER)
-    assert memory_words(LIMITED) == "limit 4.0 GiB, takes up to 4.0 GiB"
+    assert "is not known" in device_identity_text(unplanned)
+    assert "another GPU than planned" in device_identity_text(ANOTHER)
+    assert memory_line(LIMITED) == "limit 4.0 GiB, takes up to 4.0 GiB"
 
 
 def test_that_the_summary_says_the_worst() -> None:
-    assert summary_words([told(GPU, CPU)]) == "1 logical device, on the planned GPU."
-    assert summary_words([told(GPU), told(GPU, process=1)]) == (
+    assert devices_summary([told(GPU, CPU)]) == "1 logical device, on the planned GPU."
+    assert devices_summary([told(GPU), told(GPU, process=1)]) == (
         "2 logical devices, each on the planned GPU."
     )
-    assert summary_words([told(GPU, SILENT)]) == (
+    assert devices_summary([told(GPU, SILENT)]) == (
         "2 logical devices, 1 on the planned GPU, 1 not known."
     )
-    assert summary_words([told(SILENT, SILENT)]) == (
+    assert devices_summary([told(SILENT, SILENT)]) == (
         "2 logical devices; TensorFlow did not report which GPU."
     )
-    assert summary_words([told(ANOTHER, SILENT, GPU)]) == (
+    assert devices_summary([told(ANOTHER, SILENT, GPU)]) == (
         "1 of 3 logical devices is on another GPU than planned."
     )
-    assert summary_words([told(ANOTHER)]) == ("The logical device is on another GPU than planned.")
-    assert summary_words([told(CPU, CPU)]) == "2 logical devices of the CPU."
+    assert devices_summary([told(ANOTHER)]) == (
+        "The logical device is on another GPU than planned."
+    )
+    assert devices_summary([told(CPU, CPU)]) == "2 logical devices of the CPU."
 
 
 def test_that_the_status_keeps_the_answers_of_every_process_until_a_restart() -> None:

@@ -15,7 +15,7 @@ from gpupanel.domain.events import (
 )
 from gpupanel.domain.outcome import Outcome, SavedWork
 from gpupanel.domain.request import Request
-from gpupanel.runs.following.end_text import end_words, loses_steps, loss_words, short_end_words
+from gpupanel.runs.following.end_text import end_text, loses_steps, short_end_text, unsaved_text
 from gpupanel.runs.following.status import RunStatus
 
 
@@ -104,20 +104,20 @@ def test_that_a_stopped_training_says_what_is_saved(
     events: tuple[Event, ...], words: str, short: str
 ) -> None:
     saved = status_of(*events).saved_work
-    assert end_words(Outcome.STOPPED, saved) == words
-    assert short_end_words(Outcome.STOPPED, saved) == short
+    assert end_text(Outcome.STOPPED, saved) == words
+    assert short_end_text(Outcome.STOPPED, saved) == short
     assert loses_steps(Outcome.STOPPED, saved) is bool(short)
 
 
 def test_that_what_was_not_stopped_says_nothing_of_it() -> None:
     lost = SavedWork(unsaved_steps=7)
     for outcome in (None, Outcome.COMPLETED, Outcome.FAILED, Outcome.LOST):
-        assert (end_words(outcome, lost), short_end_words(outcome, lost)) == ("", "")
+        assert (end_text(outcome, lost), short_end_text(outcome, lost)) == ("", "")
         assert not loses_steps(outcome, lost)
-    assert end_words(Outcome.STOPPED, None) == ""
-    assert end_words(Outcome.SUSPENDED, SavedWork(checkpoint_step=3)) == ""
+    assert end_text(Outcome.STOPPED, None) == ""
+    assert end_text(Outcome.SUSPENDED, SavedWork(checkpoint_step=3)) == ""
     assert (
-        end_words(Outcome.SUSPENDED, SavedWork(checkpoint_step=3, unsaved_steps=2))
+        end_text(Outcome.SUSPENDED, SavedWork(checkpoint_step=3, unsaved_steps=2))
         == "Suspended; 2 steps since the last checkpoint are lost"
     )
 
@@ -150,7 +150,7 @@ def test_that_what_was_not_stopped_says_nothing_of_it() -> None:
 def test_that_the_question_before_the_end_says_what_would_be_lost(
     events: tuple[Event, ...], words: str
 ) -> None:
-    assert loss_words(status_of(*events).saved_work) == words
+    assert unsaved_text(status_of(*events).saved_work) == words
 
 
 def test_that_an_end_of_an_older_version_is_read() -> None:

@@ -1,7 +1,7 @@
 from gpupanel.domain.event_details import ReturnedMemory
 from gpupanel.domain.events import MemoryReturned
 from gpupanel.domain.telemetry import DeviceProcess
-from gpupanel.runs.following.memory_text import returned_words
+from gpupanel.runs.following.memory_text import freed_text
 
 NAMES = {"GPU-1": "RTX 4090", "GPU-2": "RTX 3060"}
 MINE = DeviceProcess(pid=4711, name="python3", user="ana", memory_used_mib=7270)
@@ -9,7 +9,7 @@ UNSEEN = DeviceProcess(pid=9)
 
 
 def words(*devices: ReturnedMemory, seconds: float = 1.24) -> str:
-    return returned_words(MemoryReturned(time_s=1.0, seconds=seconds, devices=devices), NAMES)
+    return freed_text(MemoryReturned(time_s=1.0, seconds=seconds, devices=devices), NAMES)
 
 
 def test_that_memory_that_came_back_is_reported_with_its_time() -> None:

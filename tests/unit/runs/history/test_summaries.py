@@ -23,7 +23,7 @@ from gpupanel.runs.history import label as label_module
 from gpupanel.runs.history import run_record, summaries
 from gpupanel.runs.history.label import change_label
 from gpupanel.runs.history.run_summary import RunProgress, RunSummary
-from gpupanel.runs.history.run_text import matches, run_outcome_words
+from gpupanel.runs.history.run_text import matches, run_outcome_text
 from gpupanel.runs.history.summaries import RunLister, list_runs, summarize_run
 from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL
 from tests.fakes.many_runs import write_many_runs
@@ -84,7 +84,7 @@ def test_that_a_run_that_goes_on_reports_how_far_it_is(runs_dir: Path) -> None:
     assert summary.outcome is None
     assert summary.progress == RunProgress(epoch=2, epoch_total=3, step=12, step_total=30)
     assert summary.examples_per_second == 640.0
-    assert run_outcome_words(summary) == "running, 40 %"
+    assert run_outcome_text(summary) == "running, 40 %"
 
 
 def test_that_an_evaluation_reports_how_far_it_is_and_then_what_it_found(runs_dir: Path) -> None:
@@ -98,7 +98,7 @@ def test_that_an_evaluation_reports_how_far_it_is_and_then_what_it_found(runs_di
                 time_s=STARTED_S, examples=25, examples_total=100, examples_per_second=50.0
             )
         )
-        assert run_outcome_words(only(runs_dir)) == "running, 25 %"
+        assert run_outcome_text(only(runs_dir)) == "running, 25 %"
         run.write(events.RunEnded(time_s=STARTED_S + 9, outcome=Outcome.COMPLETED, metrics=found))
     summary = only(runs_dir)
     assert summary.task == "evaluate"
@@ -287,7 +287,7 @@ def test_that_a_newer_versions_last_word_is_kept_as_far_as_it_is_known(runs_dir:
     assert summary.metrics.val_accuracy == 0.95
     assert summary.flaw is not None
     assert summary.flaw.code == "run_newer"
-    assert run_outcome_words(summary) == "completed, newer version"
+    assert run_outcome_text(summary) == "completed, newer version"
     # What is known of it may have another meaning by then: the outcome, for one.
     newer["metrics"] = {"f1": 0.5}
     layout.events.write_text("\n".join([*lines[:-1], json.dumps(newer)]) + "\n")
@@ -314,7 +314,7 @@ def test_that_events_whose_beginning_is_lost_are_not_said_to_be_of_a_newer_versi
     assert summary.flaw is not None
     assert summary.flaw.code == "run_damaged"
     assert "The beginning of the list of events" in summary.flaw.message
-    assert "newer" not in run_outcome_words(summary)
+    assert "newer" not in run_outcome_text(summary)
     assert summary.outcome is Outcome.COMPLETED
 
 
@@ -349,7 +349,7 @@ def test_that_a_folder_without_one_of_its_files_is_listed_as_incomplete(
     assert summary.flaw is not None
     assert summary.flaw.code == "run_incomplete"
     assert path.name in summary.flaw.message
-    assert "files missing" in run_outcome_words(summary)
+    assert "files missing" in run_outcome_text(summary)
     assert summary.outcome is (Outcome.LOST if missing == "events" else Outcome.COMPLETED)
 
 
@@ -359,7 +359,7 @@ def test_that_a_folder_that_is_just_being_made_is_no_run_yet(runs_dir: Path) -> 
     layout.events.unlink()
     assert list_runs(runs_dir) == ()
     make_old(layout)
-    assert run_outcome_words(only(runs_dir)) == "lost, files missing"
+    assert run_outcome_text(only(runs_dir)) == "lost, files missing"
 
 
 @pytest.mark.parametrize("damaged", ["profile", "plan", "events"])
@@ -389,7 +389,7 @@ def test_that_what_cannot_be_read_is_reported(runs_dir: Path, unreadable: str) -
     assert summary.flaw.code == "run_folder_unsafe"
     assert f"{path} is a folder" in summary.flaw.message
     words = {"events": "unsafe"}.get(unreadable, "completed, unsafe")
-    assert run_outcome_words(summary) == words
+    assert run_outcome_text(summary) == words
 
 
 def test_that_a_clock_set_back_gives_no_negative_time(runs_dir: Path) -> None:

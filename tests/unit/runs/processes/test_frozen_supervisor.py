@@ -18,7 +18,7 @@ from gpupanel.cli.verbs.runs import runs as list_in_terminal
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.request import Request
 from gpupanel.runs.directory.requests import ask
-from gpupanel.runs.history.run_text import run_outcome_words
+from gpupanel.runs.history.run_text import run_outcome_text
 from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.runs.processes.frozen_supervisor import frozen_problem
 from gpupanel.runs.resumable import resume_problem
@@ -94,7 +94,7 @@ def test_that_a_frozen_supervisor_without_its_trainer_is_reported_and_heard_agai
     assert summary.problem.code == "supervisor_frozen"
     assert summary.problem.command == f"kill -CONT {pid}"
     assert (summary.is_running, summary.outcome) == (True, None)
-    assert run_outcome_words(summary) == "frozen"
+    assert run_outcome_text(summary) == "frozen"
     assert refusal == summary.problem
     assert "frozen" in listed.out
     assert re.sub(r"\s+", " ", summary.problem.message) in re.sub(r"\s+", " ", listed.err)

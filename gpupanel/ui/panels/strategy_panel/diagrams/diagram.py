@@ -32,12 +32,12 @@ class Division:
     placement: tuple[tuple[str, int], ...] = ()
 
     @property
-    def batch_words(self) -> str:
+    def batch_text(self) -> str:
         """The size of a global batch: "64 examples"."""
         return f"{formatting.count(self.plan.global_batch_size)} examples"
 
     @property
-    def parts_words(self) -> str:
+    def parts_text(self) -> str:
         """How many micro-batches a share is taken in, where it is more than one."""
         parts = self.plan.accumulation_steps
         return f", in {parts} accumulation steps" if parts > 1 else ""

@@ -29,9 +29,7 @@ class LayerDiagram:
     @property
     def title(self) -> str:
         """The line above the diagram."""
-        return (
-            f"Each step: {self.division.batch_words} pass every device{self.division.parts_words}"
-        )
+        return f"Each step: {self.division.batch_text} pass every device{self.division.parts_text}"
 
     @property
     def words(self) -> str:

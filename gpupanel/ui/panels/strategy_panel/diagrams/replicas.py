@@ -59,7 +59,7 @@ class ReplicaDiagram:
         step = "Each step: a global batch of" if self._trains else "Each call:"
         measured = ", measured at start" if self.division.plan.balanced else ""
         split = "" if self._is_single else f", split{measured}"
-        return f"{step} {self.division.batch_words}{split}{self.division.parts_words}"
+        return f"{step} {self.division.batch_text}{split}{self.division.parts_text}"
 
     @property
     def words(self) -> str:

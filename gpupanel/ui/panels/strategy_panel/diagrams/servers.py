@@ -32,7 +32,7 @@ class ServerDiagram:
         """The line above the diagram."""
         workers = len(self.division.plan.replicas)
         turns = "one after the other" if workers == 1 else "in turn, without waiting"
-        return f"Each worker takes whole batches of {self.division.batch_words}, {turns}"
+        return f"Each worker takes whole batches of {self.division.batch_text}, {turns}"
 
     @property
     def words(self) -> str:

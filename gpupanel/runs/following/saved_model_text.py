@@ -3,7 +3,7 @@
 from gpupanel.runs.following.status import RunStatus
 
 
-def kept_words(status: RunStatus) -> str:
+def saved_model_text(status: RunStatus) -> str:
     """As a part of a sentence; empty where no model was saved, or by an earlier version."""
     saved, best = status.model_saved, status.best
     if saved is None or not saved.epoch:

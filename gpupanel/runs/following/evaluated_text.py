@@ -4,7 +4,7 @@ from gpupanel.domain.events import EvaluationDone
 from gpupanel.domain.number_text import count
 
 
-def evaluated_words(found: EvaluationDone) -> str:
+def evaluated_text(found: EvaluationDone) -> str:
     """As a part of a sentence; empty where an earlier version did not say it."""
     if found.which is None:
         return ""

@@ -11,7 +11,7 @@ from gpupanel.ui import formatting
 _MOST_NAMED = 4
 
 
-def proposal_words(
+def proposal_text(
     proposal: SweepProposal, at_once: int, examples: int | None, speed: PastSpeed | None
 ) -> str:
     """How the trials run, and how long they take together where that is known.
