@@ -60,12 +60,12 @@ class Run:
 
     @property
     def name(self) -> str:
-        """That of its directory."""
+        """The name of the run's directory."""
         return self._layout.name
 
     @property
     def folder(self) -> Path:
-        """Its directory: events, telemetry, logs, checkpoints, the model."""
+        """The run's directory with events, telemetry, logs, checkpoints and the model."""
         return self._layout.root
 
     @property

@@ -80,7 +80,7 @@ def _matrix(layout: RunLayout, status: RunStatus) -> "ConfusionMatrix | None":
 
 
 def _labels(layout: RunLayout, status: RunStatus) -> LabelMetrics | None:
-    """Likewise, of several labels at once."""
+    """The metrics of several labels at once; ``None``: there are none."""
     if status.evaluation is None or not status.evaluation.labels_file:
         return None
     from gpupanel.runs.following.confusion_matrix import read_labels

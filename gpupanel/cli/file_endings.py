@@ -24,7 +24,7 @@ class Written(Enum):
 
     @property
     def model_format(self) -> ModelFormat | None:
-        """Of a model; ``None``: it is a text."""
+        """The format of a model; ``None``: the file is a script."""
         return next((each for each in ModelFormat if each.value == self.value), None)
 
 

@@ -1,4 +1,4 @@
-"""From a profile's file to what would happen with it on this machine."""
+"""Reads a profile's file and plans its run on this machine."""
 
 import os
 from functools import cache

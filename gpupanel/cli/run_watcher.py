@@ -281,7 +281,7 @@ def _epoch_text(epoch: int, total: int) -> str:
 
 
 def metrics_text(metrics: Metrics) -> str:
-    """Those that are known, in one line: "loss 0.1234  accuracy 0.9876"."""
+    """The known metrics in one line: "loss 0.1234  accuracy 0.9876"."""
     known = metrics.model_dump(exclude_none=True)
     return "  ".join(f"{name} {value:.4f}" for name, value in known.items())
 

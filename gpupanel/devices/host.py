@@ -81,7 +81,7 @@ class Host:
         return self._temperature_c
 
     def _utilization_percent(self) -> tuple[float | None, tuple[float, ...]]:
-        """Of all logical processors together, and of each."""
+        """The utilization of all logical processors together, and of each."""
         before, now = self._cores, _core_seconds()
         if len(before) != len(now):
             # A processor was switched on or off; the next reading has it again.

@@ -20,7 +20,7 @@ _DEFAULT_SHELL: Final = "/bin/sh"
 _NO_SHELLS: Final = frozenset({"nologin", "false", "true", "sync"})
 """They end at once; some systems list them among the shells."""
 _TIME_LIMIT_S: Final = 3.0
-"""For a directory service that knows many users, or does not answer."""
+"""A directory service with many users may be slow, or not answer at all."""
 
 
 def listed_accounts() -> str:

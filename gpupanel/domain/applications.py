@@ -453,4 +453,4 @@ APPLICATIONS: Final = (
         "253f8cb515780f3b799900260a226db6",
     ),
 )
-"""Of each family the smallest first."""
+"""By family, the smallest of each first."""

@@ -9,7 +9,7 @@ from gpupanel.domain.setting import setting
 from gpupanel.domain.value import Value
 
 Part = Annotated[float, Field(ge=0.0, le=0.9)]
-"""Of a side, or of a number that is changed."""
+"""A fraction of an image's side, or of the value that is changed."""
 
 
 class Flip(ChoiceEnum):

@@ -89,7 +89,7 @@ class BatchFit(Value):
 
     @property
     def all_problems(self) -> tuple[Problem, ...]:
-        """Those of the devices, too."""
+        """All problems of the search, those of its devices included."""
         return (*self.problems, *(each for device in self.devices for each in device.problems))
 
     def speed_of(self, batch: int | None) -> float | None:

@@ -28,7 +28,7 @@ class BenchDivision(StrEnum):
     EQUAL = "equal"
     BALANCED = "balanced"
     CHOSEN = "chosen"
-    """As the profile does, where that is none of the others."""
+    """The profile's own settings, where they equal no other candidate."""
 
 
 class BenchCandidate(Value):

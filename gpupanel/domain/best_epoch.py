@@ -28,7 +28,7 @@ MOST_COUNTED: Final = 1000
 """Of which the F1 of each is counted, and of as many values R²: three numbers of each are summed
 over the replicas."""
 MOST_AREAS: Final = 100
-"""Of which the AUC is measured: its bins are summed over the replicas for each label."""
+"""The most labels that the AUC is measured of: each has bins that the replicas sum."""
 
 
 class BestMetric(ChoiceEnum):

@@ -44,7 +44,7 @@ _SUMMED: Final = ("shares", "split_mib")
 _PLACES: Final = "placement"
 _DEVICES: Final = "visible"
 _KEY_CHARACTERS: Final = 12
-"""Of a device's UUID: enough to distinguish it on a machine."""
+"""Characters of a device's UUID that are shown: enough to identify it on a machine."""
 
 
 def change_text(change: Change, names: Mapping[str, str] | None = None) -> str:

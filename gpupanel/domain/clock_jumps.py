@@ -56,7 +56,7 @@ class SkippedTime(Value):
         return bool(self.until_s) and jump.time_s - jump.gap_s < self.until_s[-1]
 
     def after(self, jump: ClockJumped) -> "SkippedTime":
-        """With one more, if it is another one."""
+        """The skipped time with this jump included, unless it is known already."""
         if self.knows(jump):
             return self
         return SkippedTime(until_s=(*self.until_s, jump.time_s), gaps_s=(*self.gaps_s, jump.gap_s))

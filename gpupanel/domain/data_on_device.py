@@ -32,7 +32,7 @@ _OF_LIMIT: Final = 16
 
 
 def most_call_bytes(plan: LaunchPlan) -> int:
-    """Of the features that a call of that plan carries, where they are not in memory."""
+    """The most bytes of features that a call of that plan carries, if they are not in memory."""
     limits = [limit for device in plan.devices for limit in device.logical_limits_mib]
     known = [limit * 2**20 // _OF_LIMIT for limit in limits if limit is not None]
     return min([MOST_CALL_BYTES, *known])

@@ -7,7 +7,7 @@ from gpupanel.domain.value import Value
 MARGIN = 1.15
 """What is estimated may be so much too small: see ``bench_memory_estimate.py``."""
 MEASURED_MARGIN = 1.05
-"""Likewise, where the same model was measured on that device."""
+"""The margin of an estimate that was corrected by a measurement on the same device."""
 
 
 class DeviceMemory(Value):

@@ -40,7 +40,7 @@ class RunEnergy(Value):
 
     @property
     def watt_hours(self) -> float:
-        """Of all devices together."""
+        """Watt hours of all devices together."""
         return sum(device.watt_hours for device in self.devices)
 
     @property

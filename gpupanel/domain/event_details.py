@@ -9,7 +9,7 @@ from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.domain.value import GREATEST_COUNT, PerPlace, Value
 
 MOST_NAME_CHARACTERS = 16 * 1024
-"""Of all class names of a data set together, in an event."""
+"""The most characters of all class names together in an event."""
 
 
 class LogicalDeviceAnswer(Value):

@@ -32,7 +32,7 @@ from gpupanel.domain.time_spent import TimeSpent
 from gpupanel.domain.value import MOST_AXES, PerPlace, Value
 
 Shape = Annotated[tuple[int, ...], Field(max_length=MOST_AXES)]
-"""Of a tensor."""
+"""The shape of a tensor."""
 
 
 class Phase(StrEnum):

@@ -28,7 +28,7 @@ SUFFIXES_BY_READER: Final[Mapping[str, tuple[str, ...]]] = {
     "Pillow 11.3 or later": (".avif",),
     "the package pillow-heif": (".heic", ".heif", ".hif"),
 }
-"""Those that are read where this is installed."""
+"""Suffixes that are read only where the named reader is installed."""
 OTHER_IMAGE_SUFFIXES: Final = frozenset(
     (
         *(".svg", ".psd", ".jp2", ".j2k", ".jxl", ".tga", ".ico", ".exr", ".hdr", ".pcx"),

@@ -15,7 +15,7 @@ from gpupanel.domain.written_numbers import is_number
 MISSING, SEVERAL, OUTSIDE = -1, -2, -3
 """In place of an image's: it is not there, several could be it, it leads out of the folder."""
 SAMPLED_LINES = 1000
-"""By which it is found which column names the images."""
+"""Lines that are read to detect which column names the images."""
 _NAMES_OF_FILE = (
     (
         "file",

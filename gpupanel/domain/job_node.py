@@ -10,7 +10,7 @@ from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.domain.value import Value
 
 NODE_NAME: Final = r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}$"
-"""As a batch system calls a node; nothing that a command could take for an option."""
+"""A node's name in a batch system; never something that a command takes for an option."""
 NodeName = Annotated[str, Field(pattern=NODE_NAME)]
 
 

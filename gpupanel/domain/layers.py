@@ -14,7 +14,7 @@ class LayerKind(StrEnum):
     EMBEDDING = "Embedding"
     """Learns numbers for each word; 0 is none and counts no more."""
     MEAN = "GlobalAveragePooling1D"
-    """Of the words of a text."""
+    """The mean over the words of a text."""
     CHANNEL = "Reshape"
     """Gives images without a channel one; left out where they have theirs."""
     CONVOLUTION = "Conv2D"
@@ -44,7 +44,7 @@ class Layer:
 
     @property
     def units(self) -> int:
-        """Of a dense layer; of a convolution, its filters."""
+        """The units of a dense layer, or the filters of a convolution."""
         return int(self.arguments[0])
 
     @property

@@ -11,9 +11,9 @@ class Unit(Enum):
     """What the numbers of a metric are."""
 
     NUMBER = "number"
-    """Of any size, and not below 0."""
+    """A number of at least 0."""
     FRACTION = "fraction"
-    """From 0 to 1, shown in percent."""
+    """A number from 0 to 1, shown in percent."""
     UP_TO_ONE = "up to one"
     """At most 1, and below 0 without end."""
     EXAMPLES_PER_SECOND = "examples per second"
@@ -52,17 +52,17 @@ class Metric:
 
     @property
     def is_fraction(self) -> bool:
-        """From 0 to 1, shown in percent."""
+        """A number from 0 to 1, shown in percent."""
         return self.unit is Unit.FRACTION
 
     @property
     def short_title(self) -> str:
-        """Of a column."""
+        """The title of its column in tables."""
         return self.column or self.title
 
 
 def metrics_of(declared: type) -> Mapping[str, Metric]:
-    """Those that a class declares beside its keys, by these, in their order."""
+    """The metrics that a class declares beside its keys, by key, in their order."""
     return MappingProxyType(
         {
             name: replace(metric, name=name)

@@ -18,7 +18,7 @@ MOST_LAYERS = 256
 """TensorFlow traces each layer before the first step: more take longer than anybody waits."""
 
 Units = Annotated[tuple[PositiveInt, ...], Field(max_length=MOST_LAYERS)]
-"""Of each of several layers."""
+"""The number of units of each layer."""
 
 
 class ExampleKind(StrEnum):
@@ -139,7 +139,7 @@ def frozen_setting() -> Any:  # noqa: ANN401
 
 
 def fine_tune_from_setting() -> Any:  # noqa: ANN401
-    """From which epoch on layers of a base learn that are frozen until then."""
+    """The setting of the epoch from which the frozen layers of a base are trained, too."""
     return setting(
         "Fine-tuning",
         "Until this epoch only the head learns; from it on all layers that are not frozen do. So "

@@ -115,14 +115,14 @@ class SetMetrics(Value):
 
 
 SET_METRICS: Final = metrics_of(SetMetrics)
-"""Those of a set by their keys, in the order in which people are shown them."""
+"""The metrics of a set by key, in the order in which they are shown."""
 FURTHER_METRICS: Final = tuple(metric for name, metric in SET_METRICS.items() if name != "loss")
 """What there is beside the loss; which of it depends on what is predicted."""
 
 if TYPE_CHECKING:
 
     class _AllSets(SetMetrics):
-        """Those that code asks for by name."""
+        """The metrics of all sets, as attributes for code that reads them by name."""
 
         val_loss: float | None = None
         val_accuracy: float | None = None

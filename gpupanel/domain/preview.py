@@ -214,7 +214,7 @@ def with_detected(profile: Profile, preview: DataPreview) -> Profile:
 
 
 def _with_evaluated(profile: Profile, evaluated: EvaluatedPreview | None) -> Profile:
-    """With the examples that are evaluated, where the profile leaves that open."""
+    """The profile with the examples that are evaluated, if it leaves them open."""
     if evaluated is None or not profile.leaves_examples_open:
         return profile
     inference = profile.inference.model_copy(update={"examples": evaluated.which})

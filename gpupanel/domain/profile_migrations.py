@@ -10,7 +10,7 @@ from copy import deepcopy
 from typing import Any, Final
 
 Migration = Callable[[dict[str, Any]], dict[str, Any]]
-"""From a document of one format, which it may change, to the next."""
+"""Migrates a document of one format, which it may modify, to the next one."""
 
 MIGRATIONS: Final[tuple[Migration, ...]] = ()
 """The first one reads format 1, each further one what the one before gives. There is one format."""

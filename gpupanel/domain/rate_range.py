@@ -24,7 +24,7 @@ STEPS: Final = 120
 DIVERGED: Final = 4.0
 """The test ends where the smoothed loss is so many times its least."""
 _SMOOTHING: Final = 0.85
-"""Of a loss, how much the one before counts."""
+"""The weight of the previous smoothed loss in the next one."""
 _SKIPPED: Final = 8
 """Steps at the beginning that say nothing yet: the smoothed loss is of too few."""
 

@@ -15,7 +15,7 @@ from gpupanel.domain.value import Fraction, PositiveInt
 MOST_STAGES = 6
 """Each after the first halves both sides: the last one sees 4x4 of 128x128 pixels."""
 MOST_BLOCKS = 18
-"""As ResNet-110 has them, the deepest for small images in the paper."""
+"""Blocks of ResNet-110, the deepest network for small images in the paper."""
 
 
 class ResNetModel(Model):

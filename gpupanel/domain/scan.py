@@ -13,7 +13,7 @@ from gpupanel.domain.visible_text import visible_line
 
 SetName = Literal["training", "validation", "test"]
 _Name = Annotated[str, AfterValidator(visible_line)]
-"""Of a stranger's: a file, a class, a column."""
+"""A name from untrusted data: of a file, a class or a column."""
 
 
 class ScanRequest(Value):

@@ -9,7 +9,7 @@ from gpupanel.domain.scan import DataScan, ScannedColumn, ScannedSet, Tally
 from gpupanel.domain.value import Value
 
 _MOST_ROWS = 50
-"""Of a section; the JSON has more."""
+"""The most rows of a section; the JSON has more."""
 _TITLE_WIDTH = 32
 _FIRST_DAY = date(1970, 1, 1)
 

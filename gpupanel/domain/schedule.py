@@ -33,7 +33,7 @@ _FALLS_BY_LOSS = ScheduleKind.REDUCE_ON_PLATEAU.value
 _COSINE = ScheduleKind.COSINE.value
 
 CYCLE_BEGINS_AT = 1 / 25
-"""Of its greatest rate; this and the end are those of fastai and PyTorch."""
+"""The first learning rate as a fraction of the peak, as in fastai and PyTorch."""
 CYCLE_ENDS_AT = CYCLE_BEGINS_AT * 1e-4
 
 

@@ -8,7 +8,7 @@ from gpupanel.domain.value import Value
 
 _Bytes = Annotated[int, Field(ge=0)]
 LEAST_RATIO, GREATEST_RATIO = 0.2, 5.0
-"""Of a measured step: beyond these something else was measured."""
+"""Plausible ratios of measured to estimated memory; others are measurement errors."""
 
 
 class MemoryPeak(Value):

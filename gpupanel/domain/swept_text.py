@@ -16,7 +16,7 @@ from gpupanel.domain.toml_text import read_toml, toml_value
 _NUMBERS: Final = (SettingType.COUNT, SettingType.NUMBER, SettingType.CHOICE_OR_COUNT)
 _LISTS: Final = (SettingType.COUNTS, SettingType.SIZE)
 _MOST_DIGITS: Final = 18
-"""Of a whole number: more do not fit into 64 bits."""
+"""The most digits of a whole number: more do not fit into 64 bits."""
 _LONGEST_QUOTE: Final = 24
 _EMPTY_LIST: Final = "none"
 _SWITCHED: Final = {"true": True, "false": False}

@@ -62,7 +62,7 @@ class TabularModel(Model):
 
     @override
     def least_weights(self, feature_shape: tuple[int, ...], outputs: int, token_count: int) -> int:
-        """As if all columns were one number: how many hold categories is not known before."""
+        """The least number of weights, as if no column were categorical."""
         count, before = 0, 1
         for units in self.hidden:
             count += before * units + (4 if self.batch_norm else 1) * units

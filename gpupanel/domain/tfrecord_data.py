@@ -40,7 +40,7 @@ RawType = Literal[
     "tensor",
 ]
 RAW_TYPES: Final[Mapping[str, RawType]] = {name: name for name in get_args(RawType)}
-"""By their names in NumPy; ``tensor``, which is none, says its own."""
+"""Element types by NumPy name; a serialized ``tensor`` has its own type."""
 _PATTERN = (
     " A pattern of names in one folder, such as train-*.tfrecord, means all files that match it (* "
     "any text, ? any letter, [ab] one of these)."

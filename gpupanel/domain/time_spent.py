@@ -20,12 +20,12 @@ class TimeCategory(StrEnum):
 
     @property
     def label(self) -> str:
-        """For people."""
+        """The label that is shown."""
         return _TEXTS[self].label
 
     @property
     def short_label(self) -> str:
-        """For where there is little room."""
+        """The label where there is little room."""
         return _TEXTS[self].short_label
 
     @property
@@ -176,7 +176,7 @@ class TimeSpent(Value):
         )
 
     def fractions(self, replicas: Iterable[int] | None = None) -> dict[TimeCategory, float]:
-        """As :meth:`mean`, as fractions of the whole time, 0 to 1; empty where there is none."""
+        """The parts of :meth:`mean` as fractions of the whole time, 0 to 1; empty without any."""
         if self.seconds <= 0.0 or not self.replicas:
             return {}
         return {

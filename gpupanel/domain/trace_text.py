@@ -56,7 +56,7 @@ def time_text(operation: TracedOperation, record: TraceRecord) -> str:
 
 
 def share_text(operation: TracedOperation, device: TracedDevice) -> str:
-    """Its part of all operations of its device: "37 %"."""
+    """An operation's share of the time of all operations of its device: "37 %"."""
     share = operation.seconds / device.seconds if device.seconds else 0.0
     return f"{100.0 * share:.0f} %" if share >= 0.1 else f"{100.0 * share:.1f} %"
 

@@ -316,7 +316,7 @@ class TrainingSettings(Value):
 
     @property
     def focal_power(self) -> float:
-        """Of a focal loss; 0: it is none."""
+        """The exponent of the focal loss; 0 for any other loss."""
         return self.focal_gamma if self.loss is Loss.FOCAL else 0.0
 
     @property

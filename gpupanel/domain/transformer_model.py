@@ -12,7 +12,7 @@ from gpupanel.domain.setting import setting
 from gpupanel.domain.value import Fraction, PositiveInt
 
 MOST_BLOCKS = 48
-"""As the largest GPT-2 has."""
+"""The number of blocks of the largest GPT-2."""
 
 
 class TransformerModel(Model):

@@ -49,7 +49,7 @@ MOST_PLACES = 1_024
 carried out to the letter, and cost all memory."""
 
 PerPlace = Field(max_length=MOST_PLACES)
-"""Of a list or table that has an entry for each device, replica or process."""
+"""Bounds a list or table with an entry for each device, replica or process."""
 MOST_AXES = 254
-"""Of a tensor's shape (``TensorShape::MaxDimensions`` of TensorFlow)."""
+"""The most axes of a tensor (``TensorShape::MaxDimensions`` of TensorFlow)."""
 PlaceCount = Annotated[int, Field(gt=0, le=MOST_PLACES)]

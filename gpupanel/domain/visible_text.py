@@ -35,7 +35,7 @@ def visible_line(text: str) -> str:
 
 
 def visible_beginning(text: str) -> str:
-    """As much of a text as a sentence takes, as one line."""
+    """The beginning of a text on one line, short enough to quote in a sentence."""
     shown = visible_line(text[: _OF_A_SENTENCE + 1])
     return shown if len(shown) <= _OF_A_SENTENCE else f"{shown[: _OF_A_SENTENCE - 3]}..."
 

@@ -201,7 +201,7 @@ def _days(text: str) -> dict[str, date] | None:
 
 
 def _only(order: str, year: str, month: str, day: str) -> dict[str, date]:
-    """That day, where it exists."""
+    """The day that the numbers give in this order; empty if there is no such day."""
     number = int(year)
     if len(year) == 2:
         number += 1900 if number >= _FIRST_OF_1900 else 2000
@@ -212,7 +212,7 @@ def _only(order: str, year: str, month: str, day: str) -> dict[str, date]:
 
 
 def _offset(found: re.Match[str]) -> timedelta | None:
-    """From midnight to the time in UTC; ``None``: there is no such time."""
+    """The offset from midnight to the time in UTC; ``None``: there is no such time."""
     hour, minute, second = (int(found[each] or 0) for each in ("hour", "minute", "second"))
     half = (found["half"] or "").lower()
     if half and not 1 <= hour <= 12:

@@ -164,7 +164,7 @@ def number_in(cell: str, form: NumberForm) -> float | None:
 
 
 def plain_number(cell: str, form: NumberForm) -> str | None:
-    """Likewise as Python writes it, with every digit."""
+    """The number of a cell as Python writes it, with every digit; ``None``: it is none."""
     text = cell.strip()
     if form.unit not in SHARES and form.decimal == "." and _PLAIN.fullmatch(text):
         return text

@@ -23,7 +23,7 @@ from gpupanel.files.npz_archive import write_npz
 from gpupanel.files.whole_files import whole_file
 
 MOST_EXAMPLES = 20_000_000
-"""Of which it is kept what became of each: 400 MB, before they are packed."""
+"""The most examples whose single outcomes are stored: 400 MB before compression."""
 _GREATEST_COUNT = 2**48
 
 Counts = npt.NDArray[np.int64]

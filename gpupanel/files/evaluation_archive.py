@@ -48,7 +48,7 @@ def _check(members: Sequence[zipfile.ZipInfo]) -> None:
 
 
 def written_names(names: Sequence[str]) -> npt.NDArray[np.str_]:
-    """As they are written: longer ones than any person reads are cut."""
+    """The names as they are written: very long ones are truncated."""
     return np.asarray([name[:_LONGEST_NAME] for name in names], np.str_)
 
 

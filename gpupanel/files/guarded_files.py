@@ -28,7 +28,7 @@ _FLAGS: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 _FOLDER_FLAGS: Final = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
 """``O_PATH``, where there is such: a folder need not be readable for its files to be."""
 MOST_BYTES: Final = 64 * 2**20
-"""Of a file that is read whole: far more than any plan or profile."""
+"""The most bytes of a file that is read whole: far more than any plan or profile."""
 
 
 class UnsafeFileError(NotRegularFileError):

@@ -49,7 +49,7 @@ def hear_of_used_time(hear: Callable[[], None]) -> None:
 
 
 def time_limit_text(who: str) -> str:
-    """That a process ends because it has used its time; ``who`` is it, for people."""
+    """A sentence: process ``who`` ends because it reached its limit of processor time."""
     limit = processor_time_limit() or 0
     return (
         f"{who} has used nearly all the processor time that a process may use here, {limit:,} s "
@@ -58,7 +58,7 @@ def time_limit_text(who: str) -> str:
 
 
 def _heard_of_at(most_s: int) -> int:
-    """So many seconds of processor leave time for last words, and for a run to save."""
+    """The soft limit in seconds of processor time: it leaves time to save and to report."""
     return most_s - max(1, min(10, most_s // 6))
 
 

@@ -61,7 +61,7 @@ class WorstExamples:
             raise ValueError("an index is none")
 
     def arrays(self) -> dict[str, npt.NDArray[np.generic]]:
-        """As they stand in the file, without the names."""
+        """The arrays of the file, without the names."""
         return {
             _INDEX: self.index,
             _ERROR: self.error,

@@ -1,4 +1,4 @@
-"""From what fitted on each device to global batches, their shares and their speeds."""
+"""Global batches, their shares and speeds, calculated from what fitted on each device."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from gpupanel.planning.memory_estimate import MOST_EXAMPLES, greatest, replica_m
 from gpupanel.planning.shares import equal_shares, proportional_shares
 
 _LEAST_ACTIVATIONS = 0.2
-"""Of what a step held: with less, what was measured says more of gradients."""
+"""The least part of a step's memory that is activations: below, the ratio is unreliable."""
 
 
 def device_batch(
@@ -155,7 +155,7 @@ class _Batches:
         return all(share <= most for share, most in zip(shares, self.limits, strict=True))
 
     def speeds(self, largest: int) -> tuple[BatchSpeed, ...]:
-        """Of batches in which a replica has what was tried on its device."""
+        """Speeds of batches that give each replica a size that was tried on its device."""
         whole = self._plan.global_batch_size
         batches = {largest}
         for share, speed in zip(self._plan.shares, self._speeds, strict=True):

@@ -19,11 +19,11 @@ from gpupanel.planning.memory_room import free_mib, rest_mib, room_mib
 
 _BYTES_PER_MIB = 2**20
 _LEAST_MARGIN_MIB = 512
-"""Of memory that is free now, what is never taken: a desktop, or another program, may want it."""
+"""MiB of free memory that are left to the desktop and other programs."""
 _MARGIN = 0.1
-"""And this part of it, where that is more."""
+"""The fraction of free memory that is left to others, if that is more."""
 LEAST_ROOM_MIB = 64
-"""With less nothing is tried."""
+"""The least free memory with which batches are tried."""
 
 
 @dataclass(frozen=True, slots=True)

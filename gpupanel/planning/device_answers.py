@@ -40,7 +40,7 @@ def unresponsive_among(
 
 
 def nameless(inventory: DeviceInventory) -> tuple[UnresponsiveGpu, ...]:
-    """Those whose UUID nobody knows: each may be a GPU that a profile names."""
+    """GPUs without a known UUID: each may be one that a profile names."""
     return tuple(gpu for gpu in inventory.unresponsive if gpu.key is None)
 
 

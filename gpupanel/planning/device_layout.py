@@ -1,4 +1,4 @@
-"""From chosen devices and memory policies to logical devices, and the environment they need."""
+"""The logical devices of chosen devices and memory policies, and their environment."""
 
 from gpupanel.domain.device import DeviceKind, PhysicalDevice
 from gpupanel.domain.memory import (
@@ -112,7 +112,7 @@ def environment(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> dict[s
 
 
 def cpu_environment(profile: Profile) -> dict[str, str]:
-    """Of a process that must not touch a GPU."""
+    """The environment of a process that must not use a GPU."""
     return {"CUDA_VISIBLE_DEVICES": "-1", **_determinism(profile)}
 
 

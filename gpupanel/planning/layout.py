@@ -24,7 +24,7 @@ _CPU_WORKERS = 2
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where everything of a run stands.
+    """The devices, processes and environment of a run.
 
     Attributes:
         environment: Of every process.

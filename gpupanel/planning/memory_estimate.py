@@ -26,7 +26,7 @@ _FEATURES_AHEAD = 2
 _MOST_REPLICAS = 128
 """Of more no batch and no shares are looked for: each change of a session would take long."""
 MOST_EXAMPLES = 2**20
-"""Of a global batch that is offered."""
+"""The largest global batch that is offered."""
 
 
 @dataclass(frozen=True, slots=True)

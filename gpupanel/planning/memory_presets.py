@@ -14,7 +14,7 @@ from gpupanel.domain.memory import (
 DESKTOP_MIB: Final = 1024
 """What a desktop takes when somebody opens a browser and a second screen."""
 LEAST_LIMIT_MIB: Final = 128
-"""With a smaller limit hardly any model can be trained."""
+"""The least limit with which a model can usually be trained."""
 OTHERS_FRACTION: Final = 0.5
 
 

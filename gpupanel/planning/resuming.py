@@ -1,4 +1,4 @@
-"""With what else a run can go on than it was started with, so that it stays the same training."""
+"""Which settings a resumed run may change and still be the same training."""
 
 from collections.abc import Iterator
 from typing import Any

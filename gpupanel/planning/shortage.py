@@ -48,11 +48,11 @@ class Prospect(IntEnum):
     """What can be expected of a change, the best first."""
 
     FITS = 0
-    """By the estimate, with the margin that it needs."""
+    """The estimate fits with its margin."""
     UNKNOWN = 1
     """It is not estimated, or fits without that margin only."""
     NONE = 2
-    """Not even what it takes at least is there."""
+    """Not even the minimum of the run fits."""
 
 
 class Prospects:
@@ -127,7 +127,7 @@ class Prospects:
         return planning_context(changed, context.inventory, replace(context.known, step=half))
 
     def _missed(self) -> float:
-        """By how many MiB the estimate of the run is too small for what was seen of it."""
+        """MiB by which the estimate of the run is below what was measured."""
         memory = next(self._of_the_full_device(), None)
         if memory is None or memory.device == CPU_KEY or memory.room_mib is None:
             return 0.0

@@ -21,11 +21,11 @@ from gpupanel.domain.sweep_mistakes import sweep_mistakes, swept_setting, with_v
 from gpupanel.domain.toml_text import toml_value
 
 _DIGITS = 6
-"""Of a number of a range: as many as a person would write at most."""
+"""Significant digits of a number from a range."""
 _MOST_DRAWS = 100
-"""For each trial: ranges of a few numbers give the same ones again and again."""
+"""Attempts per trial: short ranges repeat the same values."""
 _ENUMERATED = 4
-"""Where there are at most so many combinations for each trial, these are shuffled."""
+"""Combinations per trial up to which all of them are listed and shuffled."""
 
 Values = Mapping[str, SweptValue]
 

@@ -233,7 +233,7 @@ def create_run(
 def create_checked_run(
     profile: Profile, plan: LaunchPlan, runs_dir: Path, name: str | None = None
 ) -> tuple[RunLayout, CheckedFiles]:
-    """As :func:`create_run`; gives what :func:`start_supervisor` is to hand on, too."""
+    """Like :func:`create_run`; also returns what :func:`start_supervisor` passes on."""
     check_trusted(code_of_profile(profile))
     layout = reserve_run(profile.name, runs_dir, name)
     try:

@@ -1,4 +1,4 @@
-"""Where runs are kept, and what is to be remembered about them."""
+"""The folders of runs and of what gpupanel remembers about them."""
 
 import os
 from pathlib import Path

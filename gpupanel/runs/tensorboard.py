@@ -55,7 +55,7 @@ class _Server:
         return self.process.poll() is None
 
     def end(self) -> None:
-        """With all that it has started."""
+        """Ends TensorBoard with all processes that it started."""
         with suppress(PermissionError, ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         with suppress(subprocess.TimeoutExpired):

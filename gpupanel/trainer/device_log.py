@@ -83,7 +83,7 @@ class DeviceLog:
         return tuple(dict.fromkeys(found))
 
     def text(self) -> str:
-        """Its first 64 MiB; empty where it goes elsewhere."""
+        """The first 64 MiB of the log; empty where it is written elsewhere."""
         if self._start is None:
             return ""
         try:

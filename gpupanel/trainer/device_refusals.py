@@ -13,7 +13,7 @@ _GPU: Final = re.compile(r"cudaSetDevice\(\) on GPU:(\d+)")
 """CreateGPUDevice of gpu_device.cc (TensorFlow 2.21) names the one that CUDA makes no context on,
 as CUDA numbers those that the process sees."""
 _BUSY: Final = "busy or unavailable"
-"""Of CUDA's words for ``CUDA_ERROR_DEVICE_UNAVAILABLE`` (46)."""
+"""Part of CUDA's message for ``CUDA_ERROR_DEVICE_UNAVAILABLE`` (46)."""
 _HELD: Final = (
     "Another process has the GPU, and its compute mode lets one at a time use it; or it lets none. "
     "The check of the profile says which."

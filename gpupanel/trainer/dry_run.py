@@ -17,9 +17,9 @@ from gpupanel.trainer.models.saved_recipe import reading_to_train
 from gpupanel.trainer.started_run import StartedRun
 
 _EXAMPLES: Final = 256
-"""Of those on disk, which are taken again and again: what they are matters to no memory."""
+"""Examples that are read and repeated: their content does not matter to memory."""
 _MOST_EXAMPLE_BYTES: Final = 64 * 2**20
-"""Of these together."""
+"""The most bytes of these examples together."""
 
 
 @dataclass(frozen=True, slots=True)

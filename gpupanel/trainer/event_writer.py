@@ -30,7 +30,7 @@ _OF_EACH_PROCESS = (
     TrainingEnded,
 )
 _MAY_BE_DROPPED = (StepsDone, ExamplesDone, DataProgressed, PhaseChanged, MemoryReported)
-"""Of these the next one says nearly the same."""
+"""Events that may be dropped: the next one of the kind says nearly the same."""
 
 
 _SIGN_OF_LIFE_S = 60.0

@@ -1,4 +1,4 @@
-"""From an exception to a problem that a person can act on."""
+"""Turns an exception into a problem that a person can act on."""
 
 import re
 import traceback
@@ -22,7 +22,7 @@ from gpupanel.trainer.user_code import user_code_problem
 _PEER_ERRORS = frozenset({"UnavailableError", "AbortedError", "DeadlineExceededError"})
 _PEER_WORDS = "Collective ops is aborted by"
 _NCCL_WORDS = "Unable to load NCCL library"
-"""Of ``nccl_stub.cc`` in ``xla/tsl/cuda``, also as why a collective was aborted."""
+"""The message of ``nccl_stub.cc`` in ``xla/tsl/cuda``, also of an aborted collective."""
 _SEVERAL = re.compile(r"\d+ root error\(s\) found\.")
 _NUMBERED = re.compile(r"^\(\d+\) [A-Z_]+: +")
 """How TensorFlow begins where several operations failed, and each of their errors."""

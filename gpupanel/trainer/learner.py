@@ -113,7 +113,7 @@ class Learner:
 
     @property
     def trials(self) -> Trials | None:
-        """Of these; ``None`` where shares are not balanced."""
+        """The trials of these steps; ``None`` where shares are not balanced."""
         return self.period.trials
 
     def turn_to(self, epoch: int) -> bool:
@@ -264,7 +264,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
     )
 
     def period_of(optimizer: keras.optimizers.Optimizer, later: FineTuning | None) -> Period:
-        """Of the weights that learn as the model is now."""
+        """The period of the weights that are trainable now."""
 
         def training_step(micro_batches: int) -> TrainingStep:
             return TrainingStep(

@@ -80,7 +80,7 @@ _BYTES_OF_TYPE: Final = {
     **dict.fromkeys(("double", "int64", "uint64", "complex64"), 8),
     "complex128": 16,
 }
-"""As ``DataTypeString`` in ``tensorflow/core/framework/types.cc`` names them."""
+"""Names by ``DataTypeString`` in ``tensorflow/core/framework/types.cc``."""
 
 _ASKED: Final = re.compile(
     r"Allocator \((?P<name>[^)]+)\) ran out of memory trying to allocate "

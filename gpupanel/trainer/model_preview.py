@@ -74,7 +74,7 @@ def mixing_layers(request: PreviewRequest) -> tuple[str, ...]:
 
 
 def read_as_trained(request: PreviewRequest) -> PreviewRequest:
-    """With what a saved model predicts, where only labels would show it."""
+    """The request with the target of a saved model, where only labels would show it."""
     model = request.model
     if request.task != "train" and model is not None and model.is_saved and model.chosen_paths:
         with contextlib.suppress(ProblemError):  # what is wrong with the model is said of it

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 _FOLDER: Final = "summaries"
 _SCHEMA: Final = 3
-"""Of what is kept; another one is built anew."""
+"""Version of the cached summaries; others are built again."""
 _MOST_BYTES: Final = 16 * 2**20
 _EXAMPLES: Final = 256
 """Enough to build with: what their values are matters to no shape."""
@@ -125,7 +125,7 @@ def _kept(key: str) -> ModelSummary | None:
 
 
 def _keep(key: str, summary: ModelSummary) -> None:
-    """For the next time; on a full disk, or without a cache, it is built anew then."""
+    """Cache the summary; on a full disk, or without a cache, it is built again."""
     with suppress(OSError):
         place = cache_folder(_FOLDER) / f"{key}.json"
         write_whole(place, summary.model_dump_json(), private=True)

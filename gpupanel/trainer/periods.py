@@ -39,7 +39,7 @@ class Period:
 
     @property
     def from_epoch(self) -> int:
-        """Its first epoch, counted from 1."""
+        """The first epoch of the period, counted from 1."""
         return 1 if self.fine_tuning is None else self.fine_tuning.from_epoch
 
     def begin(self, built: BuiltModel) -> None:

@@ -52,7 +52,7 @@ class TrainingRecord:
 
     @property
     def examples_per_second(self) -> float | None:
-        """Of training only; ``None`` before there is anything to divide."""
+        """Examples per second of training only; ``None`` before the first measurement."""
         return self.examples / self.training_s if self.training_s > 0.0 else None
 
     @property

@@ -1,4 +1,4 @@
-"""From configured devices and read data to a trained model."""
+"""Builds and trains a model on configured devices and data that was read."""
 
 import time
 from collections.abc import Iterator

@@ -86,7 +86,7 @@ def runs(
 
 
 def _filtered(there: tuple[RunSummary, ...], wanted: str) -> tuple[RunSummary, ...]:
-    """Those that are found.
+    """The runs that match the filter.
 
     Raises:
         ProblemError: What is wanted cannot be understood.

@@ -81,7 +81,7 @@ def _print(found: DataScan) -> None:
 
 
 def _shortened(problem: Problem) -> Problem:
-    """With the first lines of its detail; JSON has all."""
+    """The problem with only the first lines of its detail; JSON has all."""
     lines = problem.detail.splitlines()
     if len(lines) <= _DETAIL_LINES:
         return problem

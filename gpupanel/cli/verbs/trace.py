@@ -72,7 +72,7 @@ def trace(
 
 
 def _place_of_worker(plan: LaunchPlan | None, worker: int) -> int:
-    """Its place in the gang; one that nobody has where there is no such worker."""
+    """The worker's index in the gang; beyond the gang if there is no such worker."""
     if plan is not None:
         for place, process in enumerate(plan.processes):
             if process.role is ProcessRole.WORKER and process.index == worker:

@@ -10,7 +10,7 @@ from gpupanel.domain.value import Value
 
 CONTROL_NODE: Final = "/dev/nvidiactl"
 MEMORY_NODE: Final = "/dev/nvidia-uvm"
-"""Of the kernel module that CUDA's memory is managed by; NVML does without."""
+"""Device node of the kernel module that manages CUDA's memory; NVML needs none."""
 WSL_NODE: Final = "/dev/dxg"
 _NODES: Final = re.compile(r"nvidia(ctl|-uvm|\d+)|dxg")
 _NVIDIA_VENDOR: Final = "0x10de"

@@ -126,7 +126,7 @@ def report_of(examined: Examined) -> DoctorReport:
 
 
 def _packages(tensorflow: str) -> tuple[PackageVersion, ...]:
-    """Those that gpupanel stands on, then NVIDIA's."""
+    """Versions of gpupanel's dependencies, then of NVIDIA's packages."""
     first, *others = _PACKAGES
     names = (first, tensorflow, *others)
     of_nvidia = {

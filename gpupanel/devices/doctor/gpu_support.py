@@ -73,7 +73,7 @@ def remembered_support(gpus: tuple[PhysicalDevice, ...], driver: str | None) -> 
 
 
 def asked_gpus(gpus: tuple[PhysicalDevice, ...]) -> tuple[PhysicalDevice, ...]:
-    """Those that one process can see together: whole GPUs, or one MIG instance."""
+    """The GPUs that one process can see together: whole GPUs, or one MIG instance."""
     whole = tuple(gpu for gpu in gpus if not gpu.is_mig_instance and not gpu.is_partitioned)
     return whole or tuple(gpu for gpu in gpus if gpu.is_mig_instance)[:1]
 

@@ -31,7 +31,7 @@ class Introductions:
 
     @property
     def unresponsive(self) -> tuple[UnresponsiveGpu, ...]:
-        """Those that do not answer: they say why, or say nothing for :data:`SILENT_S`."""
+        """GPUs that return an error, or have returned nothing for :data:`SILENT_S`."""
         now_s = self._clock()
         silent = {
             index: UnresponsiveGpu(failure=NO_ANSWER, index=index)

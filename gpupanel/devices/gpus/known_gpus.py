@@ -58,7 +58,7 @@ class KnownGpus:
         return tuple(gpu.device.pci_bus_id for gpu in self.all())
 
     def keys_within(self, gpu: KnownGpu) -> frozenset[str]:
-        """Its own UUID and those of its instances."""
+        """The UUID of the GPU and those of its MIG instances."""
         own = gpu.device.key
         devices = [each.device for each in self.all()]
         return frozenset(each.key for each in devices if own in (each.key, each.parent_key))

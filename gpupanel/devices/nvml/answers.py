@@ -109,22 +109,22 @@ def within(value: int, least: int, most: int) -> int:
 
 
 def between(least: int, most: int) -> Callable[[int], int]:
-    """For a number that is taken as it is."""
+    """Converts a number that is used as it is; refuses one outside the bounds."""
     return lambda answer: within(answer, least, most)
 
 
 def degrees_c(least: int) -> Callable[[int], float]:
-    """For a temperature in degrees Celsius."""
+    """Converts a temperature in degrees Celsius."""
     return lambda answer: float(within(answer, least, 200))
 
 
 def watts(least: int) -> Callable[[int], float]:
-    """For a power in milliwatts."""
+    """Converts a power in milliwatts to watts."""
     return lambda answer: within(answer, least, 20_000_000) / 1000.0
 
 
 def joules(answer: int) -> float:
-    """Of an energy in millijoules."""
+    """Converts an energy in millijoules to joules."""
     return within(answer, 0, 2**60) / 1000.0
 
 
@@ -134,19 +134,19 @@ def fan_percent(answer: int) -> float:
 
 
 def unchanged(answer: _T) -> _T:
-    """For what is a value of ours already."""
+    """Returns an answer that needs no conversion."""
     return answer
 
 
 def uuid(answer: str) -> str:
-    """Of a GPU or of a MIG instance."""
+    """The UUID of a GPU or of a MIG instance."""
     if not _UUID.fullmatch(answer):
         raise GarbageError(f"{answer!r} is not a UUID")
     return answer
 
 
 def name(answer: str) -> str:
-    """Of the product or the instance."""
+    """The name of the product or the MIG instance."""
     if not answer.strip():
         raise GarbageError("an empty name")
     return answer
@@ -176,12 +176,12 @@ def compute_capability(answer: tuple[int, int]) -> tuple[int, int]:
 
 
 def memory_v2(answer: _MemoryV2) -> GpuMemory:
-    """With what the driver reserves apart from what processes hold."""
+    """Memory of a GPU; what the driver reserves is not counted as used."""
     return _memory(answer, answer.reserved)
 
 
 def memory_v1(answer: _Memory) -> GpuMemory:
-    """With what the driver reserves counted as used."""
+    """Memory of a GPU; what the driver reserves is counted as used."""
     return _memory(answer, None)
 
 
@@ -195,7 +195,7 @@ def _memory(answer: _Memory, reserved: int | None) -> GpuMemory:
 
 
 def utilization(answer: _Utilization) -> GpuUtilization:
-    """Of GPU and memory; either may be garbage on its own."""
+    """Utilization of GPU and memory; either may be invalid on its own."""
     return GpuUtilization(_percent(answer.gpu), _percent(answer.memory))
 
 
@@ -237,7 +237,7 @@ def common_ancestor(answer: int) -> LinkKind:
 
 
 def process_utilization(answer: Mapping[int, int]) -> dict[int, float | None]:
-    """By pid; ``None`` for what cannot be true."""
+    """Utilization by pid; ``None`` for an implausible value."""
     return {pid: _percent(value) for pid, value in answer.items()}
 
 

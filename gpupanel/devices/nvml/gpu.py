@@ -128,7 +128,7 @@ class NvmlGpu:
     )
     """Where the GPU shuts itself down."""
     pcie_generation_max = _reading(pynvml.nvmlDeviceGetMaxPcieLinkGeneration, between(1, 16))
-    """Of the PCI Express link that GPU and slot could have."""
+    """Generation of the fastest PCI Express link that GPU and slot support."""
     pcie_width_max = _reading(pynvml.nvmlDeviceGetMaxPcieLinkWidth, between(1, 64))
     """Lanes of that link."""
     nvlinks = _reading(many_calls.nvlinks, answers.unchanged)
@@ -172,13 +172,13 @@ class NvmlGpu:
         _reading(pynvml.nvmlDeviceGetTemperature, degrees_c(0), pynvml.NVML_TEMPERATURE_GPU),
         _reading(pynvml.nvmlDeviceGetTemperatureV, degrees_c(0), pynvml.NVML_TEMPERATURE_GPU),
     )
-    """Of the core."""
+    """Temperature of the GPU core."""
     power_w = _reading(pynvml.nvmlDeviceGetPowerUsage, watts(0))
     """Drawn by the whole board."""
     energy_j = _reading(pynvml.nvmlDeviceGetTotalEnergyConsumption, answers.joules)
     """Taken by the whole board since the driver was loaded; Volta and later."""
     clock_mhz = _reading(pynvml.nvmlDeviceGetClockInfo, between(0, 50_000), pynvml.NVML_CLOCK_SM)
-    """Of the streaming multiprocessors."""
+    """Clock of the streaming multiprocessors."""
     memory_clock_mhz = _reading(
         pynvml.nvmlDeviceGetClockInfo, between(0, 50_000), pynvml.NVML_CLOCK_MEM
     )
@@ -189,7 +189,7 @@ class NvmlGpu:
     )
     """Why the clocks are not as high as they could be; empty when nothing holds them back."""
     pcie_generation = _reading(pynvml.nvmlDeviceGetCurrPcieLinkGeneration, between(1, 16))
-    """Of the PCI Express link as it is now; GPUs lower it when idle."""
+    """Current generation of the PCI Express link; GPUs lower it when idle."""
     pcie_width = _reading(pynvml.nvmlDeviceGetCurrPcieLinkWidth, between(1, 64))
     """Lanes of the link as it is now."""
 
@@ -240,7 +240,7 @@ class NvmlGpu:
         return 0.0 if began_s is None else time.monotonic() - began_s
 
     def utilization(self) -> GpuUtilization:
-        """Of the GPU and of its memory, each absent on its own."""
+        """Utilization of the GPU and of its memory; either may be missing."""
         return self._utilization() or GpuUtilization(None, None)
 
     def fan_percent(self) -> float | None:

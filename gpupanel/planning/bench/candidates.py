@@ -18,7 +18,7 @@ Prepare = Callable[[Profile], Preparation]
 
 _SHARED: Final = (BenchDivision.EQUAL, BenchDivision.BALANCED)
 _EPOCHS: Final = 100_000
-"""As good as without end: a run of a candidate is ended when its steps were measured."""
+"""Practically endless: a candidate's run is stopped once its steps were measured."""
 _NO_DEVICE: Final = Problem(
     code="bench_without_device",
     field="devices.visible",
@@ -43,7 +43,7 @@ class PlannedCandidate:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Those that can be tried, in order, and those that cannot."""
+    """The candidates that can be tried, in order, and those that cannot."""
 
     tried: tuple[PlannedCandidate, ...] = ()
     left_out: tuple[LeftOut, ...] = field(default=())

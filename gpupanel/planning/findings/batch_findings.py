@@ -15,7 +15,7 @@ _SHORT_STEP_S: Final = 0.4e-3
 1 example, 0.26 with 8, 0.34 with 32, 0.42 with 64 and 1.5 with 256. Below that it is starting
 operations that takes the time, not the examples."""
 _FEW_EXAMPLES: Final = 16
-"""Of a replica's share: with more, the examples of such a step are a third of it and more."""
+"""The largest share of a replica that counts as small."""
 _SHORT_GPU_STEP_S: Final = 20e-3
 """Starting a kernel takes the host some 5 us (NVIDIA, "CUDA C++ Best Practices Guide"), a step of
 a large model has a few thousand: a longer step does not wait for them."""

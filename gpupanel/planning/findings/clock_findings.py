@@ -9,7 +9,7 @@ from gpupanel.domain.telemetry import DeviceReading, ThrottleReason
 from gpupanel.planning.findings.context import FindingContext, hint
 
 _MOST_OF_THE_TIME: Final = 0.5
-"""Of the samples in which the GPU works: now and then every GPU touches a limit."""
+"""Fraction of the busy samples: every GPU reaches a limit now and then."""
 _COSTS_CLOCK: Final = 0.1
 """Of the clock. At its power limit a GPU is whenever it has much to do ("SW Power Cap" of NVML):
 that is a finding where it costs a tenth of the clock that it had in this run before."""

@@ -29,7 +29,7 @@ and caches are cold. As long as the mean that the trainer reports with its steps
 _OLD_S: Final = 2.0
 """A reading that is repeated for longer says nothing about now."""
 WORKING_PERCENT: Final = 20.0
-"""Of a sample period with a kernel: below, a GPU lowers clocks and link by itself."""
+"""Least utilization: below it a GPU lowers its clocks and its link by itself."""
 
 
 class TimedReport(Value):
@@ -142,7 +142,7 @@ class FindingContext:
 
     @property
     def spent(self) -> TimeSpent:
-        """Where the time of the window went."""
+        """How the time of the window was spent."""
         return spent_in(self.reports)
 
     @property
@@ -157,7 +157,7 @@ class FindingContext:
 
     @property
     def gpus(self) -> Iterator[PlannedDevice]:
-        """Those that the run uses."""
+        """The GPUs that the run uses."""
         used = {replica.device_key for replica in self.plan.replicas}
         used |= {place.device_key for place in self.plan.places}
         return (each for each in self.plan.devices if each.key in used and each.key != CPU_KEY)
@@ -204,7 +204,7 @@ class FindingContext:
 
 
 def spent_in(reports: tuple[TimedReport, ...]) -> TimeSpent:
-    """Where the time of these reports went."""
+    """How the time of these reports was spent."""
     return reduce(TimeSpent.plus, (report.spent for report in reports), TimeSpent())
 
 

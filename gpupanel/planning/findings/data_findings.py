@@ -19,7 +19,7 @@ _LEAST_SIDE: Final = 64
 """Pixels: smaller images are decoded in no time, and little is left to learn from."""
 _BYTES_A_VALUE: Final = 4
 _PART_OF_MEMORY: Final = 0.5
-"""Of what is free: the examples of a run are not all that grows."""
+"""The fraction of free memory that the examples of a run may take."""
 
 
 def training_waits_for_data(context: FindingContext) -> Iterator[Finding]:

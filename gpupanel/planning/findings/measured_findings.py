@@ -61,7 +61,7 @@ def _gains(context: FindingContext, bench: Bench) -> Iterator[float | None]:
 
 
 def _gain(plain: BenchResult, compiled: BenchResult) -> float | None:
-    """By how much the second is faster; ``None``: it is not, beyond what its runs differ by."""
+    """How much faster the second is; ``None``: the difference is within the noise."""
     before, after = plain.examples_per_second, compiled.examples_per_second
     if before is None or after is None or plain.spread is None or compiled.spread is None:
         return None  # one run alone does not say how much runs differ

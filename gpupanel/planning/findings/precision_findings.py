@@ -12,7 +12,7 @@ from gpupanel.planning.rules.training_rules import BFLOAT16_FROM
 
 _BUSY_PERCENT: Final = 90.0
 _COMPUTING: Final = 0.8
-"""Of the time: with utilization as high, computing is all that the training waits for."""
+"""Fraction of the time spent computing from which a training is compute-bound."""
 _LEAST_SHARE: Final = 8
 """Examples of a replica: Tensor Cores compute in tiles of eight (NVIDIA, "Matrix Multiplication
 Background User's Guide"); fewer leave them empty."""

@@ -14,9 +14,9 @@ _LARGE_FRACTION: Final = 0.1
 """Of a GPU's memory, where the driver does not say how much a process computes: a desktop takes
 a few hundred MiB, a training a good part of all."""
 _OTHERS_FRACTION: Final = 0.2
-"""Of all processors' time: that much less is left for a training on them."""
+"""Fraction of all processors' time that others have to use before it is reported."""
 _FREE_FRACTION: Final = 0.1
-"""Of all processors' time, that nobody takes: with more left, others take nothing away."""
+"""Idle fraction of all processors' time: with more, others take nothing away."""
 
 
 def other_process_on_gpu(context: FindingContext) -> Iterator[Finding]:

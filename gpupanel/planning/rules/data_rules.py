@@ -347,6 +347,6 @@ def sets_of_same_examples(context: PlanningContext) -> Iterator[Problem]:
 
 
 def _target(context: PlanningContext) -> Target | None:
-    """As it was found in the data; as the profile says while that was not read, if it does."""
+    """What was detected in the data; before it was read, what the profile says."""
     preview = context.known_data
     return context.profile.data.target_kind if preview is None else preview.target

@@ -10,7 +10,7 @@ from gpupanel.planning.context import PlanningContext
 INFERENCE_KINDS = (StrategyKind.ONE_DEVICE, StrategyKind.MIRRORED)
 """The strategies that hold a whole model on each device of one process."""
 NODE_INFERENCE_KINDS = (StrategyKind.MULTI_WORKER,)
-"""On the nodes of a cluster, each with a process of its own."""
+"""Strategies whose processes run on the nodes of a cluster."""
 
 
 def inference_kinds(profile: Profile, *, on_nodes: bool = False) -> tuple[StrategyKind, ...]:

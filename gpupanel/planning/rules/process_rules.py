@@ -75,7 +75,7 @@ def _above_cores(profile: Profile, count: int, cores: int) -> Problem:
 
 
 def _fewer(profile: Profile, count: int, most: int) -> Fix | None:
-    """As many workers as memory allows beside the other processes."""
+    """The most workers that fit into memory beside the other processes."""
     workers = profile.strategy.workers
     if workers is None:
         return None

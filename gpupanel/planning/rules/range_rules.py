@@ -11,7 +11,7 @@ from gpupanel.planning.context import PlanningContext
 
 _CHANNELS: Final = (1, 3, 4)
 _LEAST_SIDE: Final = 8
-"""Of an image, in pixels; with fewer numbers nothing shows which axis has the channels."""
+"""The least side of an image: below, its channel axis cannot be detected."""
 
 
 def channels_first(context: PlanningContext) -> Iterator[Problem]:

@@ -16,7 +16,7 @@ _SIDES: Final = (64, 96, 128, 160, 192, 224)
 """Those that the usual networks for images were made for."""
 _LARGEST_BATCH: Final = 64
 _LEAST_UPDATES: Final = 8
-"""Of an epoch."""
+"""The fewest updates of an epoch."""
 
 
 def better_model(context: PlanningContext) -> Iterator[Problem]:

@@ -112,7 +112,7 @@ def allowed(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _address(process: PlannedProcess) -> str:
-    """Where it listens: only as a task on a node elsewhere than on loopback."""
+    """The address to listen at: loopback, except for a task on a node."""
     return process.address if process.node and process.address else _LOOPBACK
 
 

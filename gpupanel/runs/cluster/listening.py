@@ -1,4 +1,4 @@
-"""On which address of a node the processes of a run listen for those of other nodes."""
+"""Chooses the address at which a run's processes on a node listen for other nodes."""
 
 import socket
 from collections.abc import Mapping, Sequence

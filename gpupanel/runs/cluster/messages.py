@@ -110,7 +110,7 @@ DRIVER_COMMAND: TypeAdapter[DriverCommand] = TypeAdapter(DriverCommand)
 
 
 class Waiting(Value):
-    """Not all is free yet that the gang needs."""
+    """The gang still waits for resources."""
 
     kind: Literal["waiting"] = "waiting"
     reason: str

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 PRIVATE_UMASK = 0o077
-"""For processes that write nothing but what is the owner's: nobody else gets at new files."""
+"""The umask that makes new files accessible to their owner only."""
 
 _FOLDER = 0o700
 

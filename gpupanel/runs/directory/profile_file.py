@@ -101,7 +101,7 @@ class ProfileHead(BaseModel):
     name: str = ""
     task: str = "train"
     model_path: str = ""
-    """Of the saved model that the run takes; empty where it trains one."""
+    """The path of the saved model that the run uses; empty if it builds one."""
 
 
 def read_profile_head(layout: RunLayout) -> ProfileHead:

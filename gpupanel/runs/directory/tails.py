@@ -207,7 +207,7 @@ class TextTail:
 
 
 def last_lines(path: Path, count: int = 20, most_bytes: int = _LAST_BYTES) -> tuple[str, ...]:
-    """At most so many of the last lines within the last bytes; none where there is no log."""
+    """The last lines within the last bytes of a log; none if there is no log."""
     lines = last_bytes_lines(path, most_bytes)[-count:]
     return tuple(line.decode(errors="replace") for line in lines)
 

@@ -228,7 +228,7 @@ class CurveReader:
 
     @property
     def steps_per_epoch(self) -> int | None:
-        """As :class:`CurveRecorder` knows it."""
+        """See :attr:`CurveRecorder.steps_per_epoch`."""
         return self._recorder.steps_per_epoch
 
     def read(self) -> bool:

@@ -45,7 +45,7 @@ def differences(
 
 
 def taken(runs: Sequence[RunSummary]) -> tuple[Difference, ...]:
-    """Where the time of each run went, and what its devices took: as far as any run knows it."""
+    """How each run spent its time, and its energy, as far as any run reports them."""
     return tuple(_differing([_taken_by(run) for run in runs]))
 
 

@@ -77,7 +77,7 @@ def lost_start(name: str) -> Problem:
 
 
 def unknown_event(name: str, line: bytes) -> Problem:
-    """Where the events should begin stands what this version cannot read."""
+    """A problem: this version cannot read the first event."""
     try:
         document = from_json(line)
     except ValueError as error:

@@ -30,7 +30,7 @@ _DECIDE_SPEED: Final = frozenset(
 
 
 _LONGEST_BETWEEN_S: Final = 2.0
-"""From the making of a folder to the start of its run; between segments passes more."""
+"""Most seconds between the creation of a run's folder and the start of the run."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,7 @@ def _unsafe(layout: RunLayout) -> Problem | None:
 
 
 def _run_of_model(path: str) -> Path | None:
-    """By its name alone: no other disk is asked for a list."""
+    """The run that saved a model, found by its path alone: no other disk is accessed."""
     folder = Path(path).parent
     layout = RunLayout(folder)
     models = layout.model, *(layout.other_model(is_best=each) for each in (True, False))
@@ -222,7 +222,7 @@ def _is_claimed(ends: EventEnds, at: int, restart: RunRestarted) -> bool:
 
 
 def _last_metrics(ends: EventEnds) -> Metrics:
-    """Of the last epoch done, where that was not long ago."""
+    """Metrics of the last epoch, if it is near the end of the events."""
     while (found := ends.last_of(EpochDone)) is None:
         if not ends.lengthen():
             return Metrics()

@@ -134,7 +134,7 @@ class RunSummary(Value):
         return self.ended_s - self.started_s
 
     def part_of_time(self, activity: TimeCategory) -> float | None:
-        """Of the training's time, 0 to 1, a mean over its devices; ``None``: not known."""
+        """Fraction of the training's time, 0 to 1, averaged over its devices; ``None``: unknown."""
         return None if self.time_spent is None else self.time_spent.fractions().get(activity)
 
     @property

@@ -22,7 +22,7 @@ STOPPED_S = 4.0
 
 _USE_S = 30.0
 _MUCH_USE = 0.2
-"""Of one processor: what beats and waits takes a hundredth, and a compiler all of it."""
+"""Fraction of one core: a waiting process uses a hundredth, a compiler all of it."""
 
 
 class Frozen(enum.Enum):

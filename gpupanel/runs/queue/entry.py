@@ -10,7 +10,7 @@ from gpupanel.domain.value import Value
 
 
 class EntryState(StrEnum):
-    """Where an entry stands."""
+    """The state of an entry."""
 
     WAITING = "waiting"
     RUNNING = "running"

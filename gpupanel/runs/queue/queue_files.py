@@ -117,7 +117,7 @@ class QueueFiles:
         write_profile(self.profile_path(entry_id), profile, private=True)
 
     def profile_path(self, entry_id: str) -> Path:
-        """Where the profile of an entry stands."""
+        """The path of an entry's profile."""
         return self._profiles / f"{entry_id}.toml"
 
     def remove_left_overs(self) -> None:

@@ -66,21 +66,21 @@ class WaitingLine(Value):
         return ids.index(entry_id) + 1 if entry_id in ids else None
 
     def with_added(self, entry: QueueEntry) -> "WaitingLine":
-        """With one more, which waits behind all others."""
+        """The queue with one more entry at its end."""
         return self._with((*self.entries, entry))
 
     def with_sweep(self, folder: Path) -> "WaitingLine":
-        """With a sweep whose trials are to be added; one that is there already stays."""
+        """The queue with a sweep whose trials are to be added, unless it has it already."""
         others = [each for each in self.sweeps if each != folder]
         return self.model_copy(update={"sweeps": (*others, folder)})
 
     def without_sweep(self, folder: Path) -> "WaitingLine":
-        """Without a sweep that is over; entries of its trials stay."""
+        """The queue without a finished sweep; the entries of its trials stay."""
         others = tuple(each for each in self.sweeps if each != folder)
         return self.model_copy(update={"sweeps": others})
 
     def with_changed(self, entry: QueueEntry) -> "WaitingLine":
-        """With another value of an entry that is there."""
+        """The queue with an entry replaced."""
         return self._with(tuple(entry if each.id == entry.id else each for each in self.entries))
 
     def with_removed(self, entry_id: str) -> "WaitingLine":
@@ -139,7 +139,7 @@ class WaitingLine(Value):
         return self.model_copy(update={"paused": paused})
 
     def without_ended(self) -> "WaitingLine":
-        """Without those that have ended or were refused."""
+        """The queue without entries that ended or were refused."""
         return self._with(tuple(e for e in self.entries if e.is_waiting or e.is_running))
 
     def _with(self, entries: tuple[QueueEntry, ...]) -> "WaitingLine":

@@ -13,7 +13,7 @@ from gpupanel.runs.readiness import Machine
 FRESH_S: Final = 10.0
 """So long a reading may be started by: nodes come and go."""
 _ASKED_AGAIN_S: Final = 30.0
-"""After it could not be asked: each try loads Ray's library, and may start agents on nodes."""
+"""Seconds before another try: each loads Ray and may start agents on nodes."""
 
 Read = Callable[[str, threading.Event], ClusterReading]
 Begin = Callable[[Callable[[], None]], None]

@@ -346,7 +346,7 @@ class _Sweep:
 
 
 def _without_waiting(line: WaitingLine, entry: QueueEntry) -> WaitingLine:
-    """Without an entry, unless it was started meanwhile."""
+    """The queue without an entry, unless the entry was started meanwhile."""
     still_waits = any(each.id == entry.id and each.is_waiting for each in line.entries)
     return line.with_removed(entry.id) if still_waits else line
 

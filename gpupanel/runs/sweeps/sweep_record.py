@@ -26,7 +26,7 @@ MOST_RECORD_BYTES: Final = 32 * 2**20
 Number = Annotated[int, Field(ge=1, le=MOST_TRIALS)]
 EntryId = Annotated[str, Field(pattern=r"^[0-9a-f]{8}$")]
 RunName = Annotated[str, Field(pattern=r"^[^/\x00]*[^/\x00.][^/\x00]*$", max_length=255)]
-"""Of a folder, without any above it."""
+"""The name of a folder, without its parents."""
 
 
 class SweepBegun(Value):
@@ -157,7 +157,7 @@ class SweepState(Value):
         return tuple(trial for trial in self.trials if trial.is_open)
 
     def with_event(self, event: SweepEvent) -> "SweepState":
-        """With one more line; one of a trial that was never chosen changes nothing."""
+        """The state after one more event; events of unknown trials change nothing."""
         match event:
             case SweepBegun():
                 return self.model_copy(update={"begun": self.begun or event})

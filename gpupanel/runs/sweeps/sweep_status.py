@@ -16,7 +16,7 @@ from gpupanel.runs.sweeps.sweep_record import SweepState, SweepTrial, read_state
 
 
 class TrialPhase(StrEnum):
-    """Where a trial stands."""
+    """The phase of a trial."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -30,7 +30,7 @@ class TrialPhase(StrEnum):
 
 
 class SweepPhase(StrEnum):
-    """Where a sweep stands."""
+    """The phase of a sweep."""
 
     IN_PROGRESS = "in progress"
     COMPLETED = "completed"

@@ -52,7 +52,7 @@ class _TrustedCode(Value):
     """The file ``trusted.json``."""
 
     trusted: dict[str, _Trust] = Field(default_factory=dict)
-    """By the hash of the content."""
+    """Trusted files by the hash of their content."""
 
 
 def check_trusted(code: Sequence[UserCode]) -> None:

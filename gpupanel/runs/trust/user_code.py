@@ -32,7 +32,7 @@ class UserCode:
 
     @property
     def sha256(self) -> str:
-        """Of the content, in hexadecimal digits: what is trusted."""
+        """SHA-256 of the content in hexadecimal digits: what is trusted."""
         return digest_of(self.content)
 
 
@@ -87,7 +87,7 @@ def digests_of_code(layout: RunLayout, code: Sequence[UserCode]) -> CheckedFiles
 
 
 def _places(layout: RunLayout) -> dict[str, Path]:
-    """Where a run keeps its code, by the profile key that names it."""
+    """The copies of a run's code, by the profile key that names the file."""
     return {"model.path": layout.model_code, "data.path": layout.data_code}
 
 

@@ -27,7 +27,7 @@ class SkippingFiles(Protocol):
 
     @property
     def dtype(self) -> np.dtype[np.generic]:
-        """Of pixels."""
+        """The type of the pixels."""
 
     @property
     def skipped(self) -> SkippedFiles | None:

@@ -42,7 +42,7 @@ class RowFile:
 
     @property
     def size_bytes(self) -> int:
-        """Of the whole file, as it is now."""
+        """The current size of the whole file."""
         return os.fstat(self._descriptor).st_size
 
     def read_bytes(self, offset: int, count: int) -> npt.NDArray[np.uint8]:

@@ -10,7 +10,7 @@ TRAINING: Final = "path"
 VALIDATION: Final = "validation_path"
 TEST: Final = "test_path"
 UNLABELLED: Final = ""
-"""Of folders of examples to predict on, which are none of the three sets."""
+"""The set of folders with examples to predict on: none of the three sets."""
 
 
 def _plain(name: str) -> str:

@@ -97,7 +97,7 @@ class SkippedFiles:
         )
 
     def _counted(self) -> str:
-        """Those that were met: nobody may have read all of them yet."""
+        """How many were skipped so far: not all files may have been read yet."""
         return f"At least {len(self):,} of {self._total:,} images"
 
     def _named(self) -> str:

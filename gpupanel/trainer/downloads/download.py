@@ -23,9 +23,9 @@ _LARGEST_BYTES = 2**31
 """Of a download, and of what it unpacks to: the greatest of Keras's files has 1.3 GiB."""
 _MD5_DIGITS = 32
 _BEGINNINGS = {".h5": b"\x89HDF\r\n\x1a\n", ".gz": b"\x1f\x8b", ".npz": b"PK"}
-"""Of files by the ending of their names: a page that asks for a login has another."""
+"""First bytes of files by suffix: a login page in their place has others."""
 _LEAST_OF_WEIGHTS = 0.9
-"""Of the size of published weights, which is nearly known."""
+"""Least fraction of the expected size of published weights."""
 _PREFIX = ".download-"
 _LEFT_BEHIND_S = 24 * 3600.0
 """What was not written to for so long belongs to a download that was killed."""

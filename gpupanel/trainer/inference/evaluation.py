@@ -154,7 +154,7 @@ class Evaluation:
 
     @property
     def label_counts(self) -> Counts:
-        """Of several labels, shape [3, labels], as :class:`EvaluatedPart` has them."""
+        """Counts of several labels, shape [3, labels], as in :class:`EvaluatedPart`."""
         return self._label_counts
 
     @property

@@ -206,7 +206,7 @@ def _of_known_classes(profile: Profile, found: AllExamples, known: KnownClasses)
 
 
 def _of_classes(chosen: Indices, found: AllExamples) -> Indices:
-    """Without examples of classes that the model does not know."""
+    """The indices without examples of classes that the model does not know."""
     if found.labels is None or found.target is not Target.CLASSES:
         return chosen
     return np.asarray(chosen[found.labels[chosen] != UNKNOWN], np.int32)

@@ -18,7 +18,7 @@ Forward = Callable[[Array], Floats]
 Read = Callable[[int, int], Array]
 Result = TypeVar("Result")
 Digest = Callable[[Floats, int], Result]
-"""From a part's outputs and the row of its first example to what is kept of them."""
+"""Reduces a part's outputs, given the row of its first example, to a result."""
 Others = Callable[[int, int], Floats]
 """From a replica of another process and a number of rows to its next outputs, as many of them."""
 

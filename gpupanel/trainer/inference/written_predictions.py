@@ -19,7 +19,7 @@ from gpupanel.trainer.size_limits import check_unpacked
 
 _TOP = 3
 _LONGEST_LINE = 16 * 2**20
-"""Of a CSV: 100,000 classes with their probabilities."""
+"""The longest line of a CSV: 100,000 classes with their probabilities."""
 _PROBABILITY = "probability of "
 
 
@@ -163,5 +163,5 @@ def _lines(text: io.TextIOWrapper) -> Iterator[str]:
 
 
 def _text(name: str) -> str:
-    """As it can be written again: half of a surrogate pair can be saved, but not shown."""
+    """The name as UTF-8 can encode it: a lone surrogate is replaced."""
     return name.encode(errors="replace").decode()

@@ -56,7 +56,7 @@ def _best_after(
 def _after_plateau(
     position: Position, watched: float | None, schedule: ScheduleSettings
 ) -> Position:
-    """As Keras's ``ReduceLROnPlateau`` without a cooldown."""
+    """The position after an epoch: Keras's ``ReduceLROnPlateau`` without a cooldown."""
     best, waited, factor = position.plateau_loss, position.plateau_epochs + 1, position.rate_factor
     if _is_progress(best, watched):
         best, waited = watched, 0

@@ -45,11 +45,11 @@ class Size(NamedTuple):
         return Size(self.fixed + more.fixed, self.each + more.each)
 
     def minus(self, less: "Size") -> "Size":
-        """Without that."""
+        """The difference of two sizes."""
         return Size(self.fixed - less.fixed, self.each - less.each)
 
     def times(self, count: int) -> "Size":
-        """So many of them."""
+        """The size multiplied by a count."""
         return Size(self.fixed * count, self.each * count)
 
 

@@ -16,16 +16,16 @@ Counts = npt.NDArray[np.float64]
 Edges = npt.NDArray[np.float32]
 
 GREATEST_ERROR: Final = 0.002
-"""Of an area that bins give."""
+"""The greatest error of an area that is calculated from bins."""
 MOST_REFINEMENTS: Final = 6
 """Each divides a bin into hundreds. ``float32`` has no more numbers than five of them separate
 near a score; scores that lie in clusters of clusters need another one."""
 _MOST_COUNTS: Final = 60_000
-"""That are summed over the replicas with each step, in each of two rows."""
+"""The most counts that the replicas sum in each step, in each of two rows."""
 _MOST_BINS: Final = 4096
 _GREATEST_LOGIT: Final = 100.0
 _EVEN_UP_TO: Final = 0.05
-"""Of logits: from here on the first bins grow with them."""
+"""The absolute logit up to which bins are equally wide."""
 _PLACES_OF_A_NUMBER: Final = 4
 """Edges that a bin of one number takes, so that one is on either side of it."""
 _WITHOUT_SIGN: Final = 0x7FFFFFFF
@@ -121,7 +121,7 @@ def area_of(scores: npt.NDArray[np.floating], has: npt.NDArray[np.bool_]) -> flo
 
 
 def _are_one_number(edges: Edges) -> npt.NDArray[np.bool_]:
-    """Of each bin, whether no two different numbers are in it, shape [labels, bins]."""
+    """Whether each bin holds a single number, shape [labels, bins]."""
     return np.pad(np.diff(_places(edges)) <= 1, ((0, 0), (1, 1)))
 
 

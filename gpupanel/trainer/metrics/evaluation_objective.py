@@ -63,12 +63,12 @@ class EvaluationObjective:
         return any(metric.wants_more(own) for metric, own in self._own_sums(sums))
 
     def sums(self, outputs: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, ...]:
-        """Those of the plain objective, then vectors."""
+        """The sums of the plain objective, then a vector for each metric of the set."""
         metrics = (metric.sums(outputs, labels) for metric in self._set_metrics)
         return (*self._plain.sums(outputs, labels), *metrics)
 
     def metrics(self, sums: Sequence[float], examples: int) -> Metrics:
-        """Those of the plain objective, and all metrics that are known."""
+        """The metrics of the plain objective, and all known metrics of the set."""
         found = self._plain.metrics(sums[: self._plain.size], examples)
         metrics = (metric.metrics(own, examples) for metric, own in self._own_sums(sums))
         return with_set_metrics(found, metrics)

@@ -1,4 +1,4 @@
-"""From sums over the examples of a set to one metric."""
+"""Calculates metrics from sums over the examples of a set."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,7 @@ from gpupanel.domain.outcome import Metrics
 Sums = npt.NDArray[np.float64]
 
 TOP: Final = 5
-"""Of the most probable classes."""
+"""The k of top-k accuracy."""
 
 
 def macro_f1(right: Sums, predicted: Sums, examples: Sums) -> float | None:

@@ -55,7 +55,7 @@ def _layers(base: keras.Model) -> list[keras.layers.Layer]:
 
 
 def _pixels(inputs: keras.KerasTensor, building: Building) -> keras.KerasTensor:
-    """From raw features to pixels from 0 to 255 in three colours."""
+    """Converts raw features to RGB pixels from 0 to 255."""
     data, hidden, greatest = building.data, inputs, 255.0
     if data.scaling is Scaling.DIVIDE:
         greatest = data.greatest

@@ -90,7 +90,7 @@ class BuiltModel:
         return model
 
     def _last(self, target: Target) -> keras.layers.Layer:
-        """From what the loss is computed from to what people want to know."""
+        """The layer that turns logits into probabilities or values."""
         match target:
             case Target.CLASSES:
                 return keras.layers.Softmax(name="probabilities", dtype="float32")

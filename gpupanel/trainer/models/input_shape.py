@@ -9,7 +9,7 @@ from gpupanel.domain.decoded_images import GREATEST_SIDE
 from gpupanel.domain.problem import Change, Fix, Problem
 
 InputShape = tuple[int | None, ...]
-"""Of one example; ``None``: any size."""
+"""The shape of one example; ``None``: any size."""
 _GREATEST: Final = 2**31 - 1
 """No axis of an array is longer here: a file that says so is damaged, or a stranger's."""
 _COLORS: Final = {3: "rgb", 1: "grayscale"}

@@ -55,7 +55,7 @@ class KeptClasses:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the model's classes or labels; none where it gives values, or nobody knows them."""
+        """Names of the model's classes or labels; empty for values and unknown names."""
         return self._known.names
 
     def match(

@@ -59,7 +59,7 @@ class Classification:
         return tf.reduce_sum(losses), tf.reduce_sum(tf.cast(right, tf.float32))
 
     def _of_shares(self, outputs: tf.Tensor, shares: tf.Tensor) -> tuple[tf.Tensor, ...]:
-        """Of examples that are blended: each class counts by its share of them."""
+        """Sums over blended examples: each class counts by its share."""
         right = tf.gather(shares, tf.argmax(outputs, axis=1), batch_dims=1)
         weighted = shares if self._weights is None else shares * self._weights
         losses = -weighted * tf.cast(tf.nn.log_softmax(outputs), tf.float32)

@@ -56,7 +56,7 @@ class FusedAdamW(_Fused, keras.optimizers.AdamW):  # type: ignore[misc]
 
 
 FUSED = {"Adam": FusedAdam, "AdamW": FusedAdamW}
-"""By the names of Keras's classes."""
+"""Fused optimizers by the names of Keras's classes."""
 
 
 def make_optimizer(

@@ -14,7 +14,7 @@ from gpupanel.trainer.parts.random_numbers import SCOPE, drawn_by_example, not_r
 _DRAWING = ("Random", "Multinomial", "TruncatedNormal", "Rng")
 """One of them is in the name of each type of TensorFlow's operations that draws."""
 _PYTHON = "PyFunc"
-"""Likewise of those that carry out Python, which may draw."""
+"""The operation type that executes Python code, which may draw, too."""
 
 
 def random_layer_warning(model: keras.Model) -> Problem | None:

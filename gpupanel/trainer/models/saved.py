@@ -109,7 +109,7 @@ def _not_trainable(path: str, why: str) -> ProblemError:
 
 
 def _layers(model: keras.Model) -> Iterator[keras.layers.Layer]:
-    """Those with weights, from the first to the last, also of models within the model."""
+    """The layers with weights in order, those of nested models included."""
     for layer in model.layers:
         if isinstance(layer, keras.Model):
             yield from _layers(layer)
@@ -170,7 +170,7 @@ def _set_precision(layers: list[keras.layers.Layer]) -> None:
 
 
 def _standardised(values: keras.KerasTensor, building: Building) -> keras.KerasTensor:
-    """From values in their own units to standard deviations from the mean of the labels."""
+    """Converts values to standard deviations from the mean of the labels."""
     found = statistics(building.training.labels.reshape(len(building.training), -1))
     scale, offset = 1.0 / found.deviation, -found.mean / found.deviation
     one = len(scale) == 1

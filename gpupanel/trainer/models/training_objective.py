@@ -57,7 +57,7 @@ class TrainingObjective:
         return self._plain.metrics(sums, examples)
 
     def _of_classes(self, outputs: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
-        """As Keras's ``CategoricalFocalCrossentropy`` with ``alpha=1``, of the logits."""
+        """Keras's ``CategoricalFocalCrossentropy`` with ``alpha=1``, from logits."""
         shares = labels if labels.shape.rank == 2 else tf.one_hot(labels, outputs.shape[1])
         if self._weights is not None:
             shares *= self._weights
@@ -71,7 +71,7 @@ class TrainingObjective:
         return -tf.reduce_sum(shares * logarithms)
 
     def _of_labels(self, outputs: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
-        """As Keras's ``BinaryFocalCrossentropy``, of the logits."""
+        """Keras's ``BinaryFocalCrossentropy``, from logits."""
         labels += self._smoothing * (0.5 - labels)
         losses = tf.nn.sigmoid_cross_entropy_with_logits(labels, outputs)
         if self._gamma:

@@ -48,7 +48,7 @@ def changed_data(run: StartedRun, differences: Differences, *, is_accepted: bool
 
 
 def no_fingerprint() -> Problem:
-    """That none was kept, or it is gone."""
+    """A problem: no fingerprint was saved, or it was deleted."""
     return Problem(
         code="data_not_compared",
         severity=Severity.HINT,
@@ -59,7 +59,7 @@ def no_fingerprint() -> Problem:
 
 
 def fingerprint_unreadable(name: str, error: Exception) -> Problem:
-    """That the file is damaged, or may not be read."""
+    """A problem: the file of the fingerprint is damaged or not readable."""
     return Problem(
         code="data_not_compared",
         severity=Severity.WARNING,
@@ -71,7 +71,7 @@ def fingerprint_unreadable(name: str, error: Exception) -> Problem:
 
 
 def fingerprint_not_written(error: OSError) -> Problem:
-    """That it cannot be kept."""
+    """A problem: the fingerprint cannot be saved."""
     return Problem(
         code="data_not_recorded",
         severity=Severity.WARNING,

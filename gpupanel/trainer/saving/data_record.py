@@ -22,7 +22,7 @@ from gpupanel.trainer.saving.data_problems import (
 from gpupanel.trainer.started_run import StartedRun
 
 LARGEST_BYTES: Final = 2**30
-"""Of the file with the fingerprint: that of seven million files."""
+"""The largest fingerprint file: that of seven million files."""
 
 
 class DataRecord:

@@ -49,7 +49,7 @@ class Position(Value):
     @model_validator(mode="before")
     @classmethod
     def _from_two_sums(cls, given: object) -> object:
-        """As checkpoints had it while each objective had exactly one measure."""
+        """Converts the position of checkpoints from before objectives had several metrics."""
         if not isinstance(given, dict) or "epoch_loss_sum" not in given:
             return given
         kept = {key: value for key, value in given.items() if key not in _TWO_SUMS}

@@ -36,7 +36,7 @@ class Feed(Protocol):
 
     @property
     def signature(self) -> tuple[tf.TensorSpec, ...]:
-        """Of the tensors that one call takes; the first one's axes are steps and batch."""
+        """Specs of the tensors that a call takes; the first one's axes are steps and batch."""
 
     def expect(self, coming: Sequence[tuple[Indices, Indices]]) -> None:
         """Make ready what is going to be asked for, instead of what was expected before.
@@ -286,7 +286,7 @@ class StreamedFeed:
         return (batches if is_all else batches[:, places]).reshape(-1)
 
     def _places(self, bounds: Indices | None, size: int) -> npt.NDArray[np.int64]:
-        """Those that this process's replicas need, ascending."""
+        """Indices of the examples that this process's replicas need, ascending."""
         parts = [self._part(bounds, size, replica) for replica in self._replicas]
         return np.unique(np.concatenate(parts))
 

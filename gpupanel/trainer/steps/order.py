@@ -14,7 +14,7 @@ from gpupanel.trainer.datasets.split import Split
 _MOST_REPEATED = 100_000_000
 """Their order takes 1.6 GB while it is drawn."""
 _OF_REPEATS = 2
-"""After seed and epoch: a stream that neither order nor augmentation draws from."""
+"""Number of the random stream of repeats, next to those of order and augmentation."""
 
 
 class EpochOrder:
@@ -156,7 +156,7 @@ def divide_batch(shares: Sequence[int], batch_size: int, accumulation_steps: int
 
 
 def _micro_batches(sizes: Indices, shares: Sequence[int], accumulation_steps: int) -> int:
-    """As in a full batch, or as few as keep each micro-batch no larger than there."""
+    """Micro-batches of a partial batch: none is larger than in a full one."""
     smallest = int(sizes.min())
     if smallest >= accumulation_steps:
         return accumulation_steps

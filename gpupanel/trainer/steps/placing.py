@@ -12,7 +12,7 @@ import tensorflow as tf
 from gpupanel.trainer.datasets.examples import Indices
 
 Place = Callable[[Indices, Indices | None], tuple[tf.Tensor, ...]]
-"""From batches and bounds to what a call takes, each where it is needed."""
+"""Turns batches and bounds into the arguments of a call, each on its device."""
 
 
 class PlacedAhead:

@@ -99,7 +99,7 @@ class TrainingStep:
     def _accumulated(
         self, state: State, features: tf.Tensor, labels: tf.Tensor, part: BatchPart
     ) -> Contribution:
-        """Of this replica's part, one micro-batch after the other."""
+        """The contribution of this replica's part, one micro-batch after the other."""
         parts, count = self._micro_batches, tf.shape(labels)[0]
         if parts == 1:
             return self._contribution(state, features, labels, part)

@@ -48,7 +48,7 @@ class CallSums:
 
     @property
     def loss_sum(self) -> float:
-        """Not finite when the last step done was the first whose loss is not."""
+        """The sum of losses; not finite if the last step was the first with such a loss."""
         return self.sums[0]
 
 

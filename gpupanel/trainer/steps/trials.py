@@ -14,7 +14,7 @@ from gpupanel.trainer.steps.replica_sums import ReplicaSums
 from gpupanel.trainer.steps.trial import Trial
 
 Tried = Callable[[tf.Tensor, tf.Tensor, BatchPart], ReplicaSums]
-"""As a step of the loop, but nothing is changed, and always timed."""
+"""A step of the loop that changes nothing and is always timed."""
 
 
 class Trials:

@@ -22,7 +22,7 @@ _HOST = "/device:CPU:0"
 """Within a step: of the worker that does it."""
 
 ReadStep = Callable[[tf.Tensor], tuple[tf.Tensor, tf.Tensor]]
-"""From the number of a step within its call to the features and labels of its batch."""
+"""Reads features and labels of the batch of a step, by its number within the call."""
 
 
 class WorkerFeed(Protocol):
@@ -30,7 +30,7 @@ class WorkerFeed(Protocol):
 
     @property
     def signature(self) -> tuple[tf.TypeSpec, ...]:
-        """Of the arguments of one call; the last one's first axes are steps and batch."""
+        """Specs of a call's arguments; the last one's first axes are steps and batch."""
 
     def expect(self, coming: Indices) -> None:
         """Make ready what is going to be asked for, instead of what was expected before.

@@ -96,7 +96,7 @@ class _Division:
 def _cheapest_runs(
     layers: Sequence[LayerSize], places: int, batch_size: int
 ) -> list[dict[int, _Division]]:
-    """By the number of runs, then by the number of layers that they cover."""
+    """The best divisions by the number of runs, then by the number of layers covered."""
     values = [layer.values(batch_size) for layer in layers]
     limit, sums = _least_greatest(values, places), list(accumulate(values, initial=0))
     cheapest = [{0: _Division(0, 0)}]

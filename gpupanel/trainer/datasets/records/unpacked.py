@@ -22,7 +22,7 @@ from gpupanel.trainer.datasets.records.record_file import HEAD, TAIL, Framing
 
 GZIP_START = b"\x1f\x8b"
 _VERSION = 1
-"""Of what is unpacked."""
+"""Version of the unpacked files in the cache."""
 _READ_BYTES = 64 * 2**10
 _CHUNK_BYTES = 2**20
 _LEFT_FREE_BYTES = 2**29

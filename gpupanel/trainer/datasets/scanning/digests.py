@@ -16,7 +16,7 @@ likes."""
 
 
 def digests_of_rows(rows: Array) -> Digests:
-    """Of each row along the first axis, whatever its shape."""
+    """The digest of each row along the first axis, whatever its shape."""
     whole = np.ascontiguousarray(rows)
     found = np.empty((len(whole), 2), np.uint64)
     for place, row in enumerate(whole.reshape(len(whole), -1)):

@@ -28,14 +28,14 @@ from gpupanel.trainer.datasets.scanning.scanned import (
 _CHUNK_BYTES = 8 * 2**20
 _MOST_ROWS = 16_384
 MOST_COLUMNS = 200
-"""That are listed."""
+"""The most columns that are listed."""
 _WIDEST = 50_000
 """A row of more numbers is not read column by column."""
 _DOING = "scanning examples"
 
 NameOf = Callable[[SetName, int], str]
 DigestsOf = Callable[[Examples, Indices, Array], Digests]
-"""Of the contents of examples: by a set, their indices in it and their features."""
+"""Computes digests of examples from their set, their indices in it and their features."""
 
 
 def _example_name(of_set: SetName, index: int) -> str:

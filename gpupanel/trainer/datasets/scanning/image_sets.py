@@ -9,7 +9,7 @@ from gpupanel.trainer.datasets.images.set_folders import with_detected_sets
 from gpupanel.trainer.datasets.images.sets import ImageSet, list_sets
 
 _ALL = 0.9999
-"""Of the files may be missing: they are reported, and the others read."""
+"""The fraction of files that may be missing: they are reported, and the others read."""
 _LEAVE_OUT = ("data", "leave_out")
 
 

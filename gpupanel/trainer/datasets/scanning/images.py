@@ -46,7 +46,7 @@ from gpupanel.trainer.parts.image_pixels import LARGEST_IMAGE_PIXELS
 _THREADS = max(2, min(8, os.cpu_count() or 1))
 _CHUNK = 256
 _UNPACKED = 256
-"""So many images are unpacked once more to find their greatest value."""
+"""Images that are decoded again to find their greatest value."""
 _SIDE = 64
 """Decoding shows whether a file can be read, whatever size it is scaled to."""
 _BATCH = 8

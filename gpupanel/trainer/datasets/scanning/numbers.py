@@ -14,7 +14,7 @@ _FAR = 30.0
 """Times the distance between the quartiles: a slip of the pen, another unit, or a number that
 stands for nothing (-999), seldom what was measured."""
 _FEWEST = 20
-"""Of fewer numbers nobody can say what is usual."""
+"""The fewest numbers from which outliers are searched."""
 _SHOWN = 5
 Floats = npt.NDArray[np.float64]
 
@@ -90,7 +90,7 @@ class NumberScan:
                 self._example[place], self._value[place] = examples[row], values[row, place]
 
     def facts(self) -> tuple[NumberFacts, ...]:
-        """Of each column."""
+        """The statistics of each column."""
         return tuple(self._facts(place) for place in range(len(self._count)))
 
     def _facts(self, place: int) -> NumberFacts:

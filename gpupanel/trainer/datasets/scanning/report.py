@@ -1,4 +1,4 @@
-"""From what was read to the report: sets as a run has them, findings in order."""
+"""Builds the report of a scan: sets as a run has them, findings in order."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping

@@ -40,14 +40,14 @@ class PartOfSet:
 
     @property
     def digests(self) -> Digests:
-        """Of their contents."""
+        """Digests of their contents."""
         digests = self.whole.digests
         assert digests is not None, "the set was scanned"
         return digests if self.chosen is None else digests[self.chosen]
 
     @property
     def is_readable(self) -> npt.NDArray[np.bool_]:
-        """Of each of them."""
+        """Whether each example could be read."""
         readable = self.whole.is_readable
         if readable is None:
             return np.ones(len(self), np.bool_)
@@ -87,7 +87,7 @@ class SameContents:
 
     @property
     def sizes(self) -> Places:
-        """Of the groups."""
+        """How many examples each group has."""
         return np.diff(np.append(self.starts, len(self.order)))
 
     @property
@@ -96,7 +96,7 @@ class SameContents:
         return len(self.order) - len(self.starts)
 
     def groups(self) -> Iterator[int]:
-        """Those of several examples: first those in several sets, then of different labels."""
+        """Groups of several examples: first those in several sets, then with different labels."""
         several = np.flatnonzero(self.sizes > 1)
         if not len(several):
             return

@@ -12,10 +12,10 @@ from gpupanel.domain.scan import ScannedArray, ScannedColumn, SetName
 from gpupanel.trainer.datasets.examples import Array
 
 MOST_NAMED = 1000
-"""Of what a report lists; the rest is counted."""
+"""The most entries that a report lists; the rest is counted."""
 
 Digests = npt.NDArray[np.uint64]
-"""Of the content of each example, shape [examples, 2]: 128 bits of BLAKE2b."""
+"""Digests of the examples' contents, shape [examples, 2]: 128 bits of BLAKE2b."""
 
 
 def example_name(index: int) -> str:

@@ -55,7 +55,7 @@ from gpupanel.trainer.size_limits import check_size
 _LONGEST_PREVIEW_S = 8.0
 """A preview answers while a person waits."""
 _LARGEST_PREVIEW_BYTES = 512 * 2**20
-"""Of a compressed file that a preview unpacks: some seconds."""
+"""The largest compressed file that a preview unpacks: it takes some seconds."""
 
 _COUNTING = "counting the records"
 _Sets = dict[str, Labels]
@@ -272,7 +272,7 @@ def _without_unlabelled(
 
 
 def _dark_notes(reader: _Reader, layout: RecordLayout) -> tuple[Problem, ...]:
-    """Of images of which only the lower bits are used, by the first of them."""
+    """Notes on images that use only the lower bits, judged by the first ones."""
     paths = reader.files["training"].paths
     return dark_notes(first_values(paths, "data.path", layout.features), "data.features")
 
