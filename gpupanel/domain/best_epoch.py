@@ -63,7 +63,7 @@ class BestMetric(ChoiceEnum):
         return self in (BestMetric.F1, BestMetric.AUC, BestMetric.R2)
 
     def of(self, metrics: Metrics) -> float | None:
-        """Its value among those of an epoch; ``None`` where it was not measured."""
+        """The metric's value in an epoch's metrics; ``None`` where it was not measured."""
         value: float | None = getattr(metrics, self.value)
         return value
 

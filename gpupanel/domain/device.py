@@ -64,7 +64,7 @@ class PhysicalDevice(Value):
 
     @property
     def key_on_node(self) -> str:
-        """Its key on the machine that it is in, where the processor is ``cpu``."""
+        """The device's key on its own machine, where the CPU is ``cpu``."""
         return self.key if self.is_gpu else CPU_KEY
 
     @property

@@ -40,7 +40,7 @@ class EmptyWords(Value):
 
     @property
     def numbers(self) -> tuple[float, ...]:
-        """Those of them that are numbers, such as -999: however one is written, it is empty."""
+        """The empty words that are numbers, such as -999, however a cell writes them."""
         return tuple(float(word) for word in sorted(self.in_numbers) if _NUMBER.fullmatch(word))
 
 

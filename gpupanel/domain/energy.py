@@ -55,7 +55,7 @@ class RunEnergy(Value):
 
     @property
     def words(self) -> str:
-        """For people: "12.4 Wh, 1.2 Wh an epoch, 8.3 Wh a million examples"."""
+        """The energy as text: "12.4 Wh, 1.2 Wh an epoch, 8.3 Wh a million examples"."""
         figures = (
             (self.watt_hours, ""),
             (self.per_epoch_wh, " an epoch"),

@@ -38,7 +38,7 @@ class FineTuning(Value):
 
 
 def begun_text(layers: int, parameters: int, learning_rate: float) -> str:
-    """That layers have begun to learn.
+    """A sentence: layers of the base are trained from now on.
 
     Args:
         layers: How many of the base learn.

@@ -96,7 +96,7 @@ class NamedImages:
         return places
 
     def _place(self, cell: str) -> tuple[int, str]:
-        """Of one cell, and the folders that stand before the name of the image in it."""
+        """The match of one cell, and the folders before the image's name in it."""
         if cell in self._places:
             return self._places[cell], ""
         name = _path(cell)

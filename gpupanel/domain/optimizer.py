@@ -82,7 +82,7 @@ _FUSED_ROUNDING = 2e-5
 
 
 def optimizers_taking(name: str) -> tuple[str, ...]:
-    """Those that take a setting, as profiles name them."""
+    """The optimizers that take a setting, as profiles name them."""
     return tuple(each.value for each in Optimizer if name in each.traits.takes)
 
 

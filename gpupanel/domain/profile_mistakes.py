@@ -25,7 +25,7 @@ _TYPES: Final = {
 }
 """What pydantic misses, by its name for the mistake."""
 MOST_MISTAKES: Final = 100
-"""So many are reported at once: a file of a mebibyte has room for half a million."""
+"""The most mistakes that are reported: a file of 1 MiB can have half a million."""
 
 
 def mistakes(errors: Sequence[ErrorDetails], kind: type[Value] = Profile) -> list[Problem]:

@@ -9,7 +9,7 @@ from gpupanel.domain.gpu_failure import GpuFailure
 from gpupanel.domain.value import MOST_PLACES, Value
 
 _MOST_CORES: Final = 8_192
-"""As many as Linux can be built for (``NR_CPUS``)."""
+"""The most cores that Linux can be built for (``NR_CPUS``)."""
 _MOST_PROCESSES: Final = 32_768
 """Linux's default of ``pid_max``."""
 MOST_READINGS: Final = 16 * MOST_PLACES

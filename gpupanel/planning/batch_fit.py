@@ -49,7 +49,7 @@ def device_batch(
 
 
 def measured_step(target: BatchTarget, found: DeviceBatch) -> MeasuredStep | None:
-    """By how much the estimate of activations is wrong there; ``None``: that was not seen.
+    """The measured memory of a step, to correct its estimate; ``None``: not measured.
 
     Gradients are exact, so that what a step held beside these are activations.
     """

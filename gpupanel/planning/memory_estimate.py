@@ -22,7 +22,7 @@ TENSORFLOW_MIB = 400
 ON_THE_HOST = (StrategyKind.CENTRAL_STORAGE, StrategyKind.PARAMETER_SERVER)
 """Strategies that keep weights in the host's memory, and read them for each step."""
 _FEATURES_AHEAD = 2
-"""Those of a step, and of the one after it, which are placed meanwhile."""
+"""Batches of features on a device: of the current step and of the next one."""
 _MOST_REPLICAS = 128
 """Of more no batch and no shares are looked for: each change of a session would take long."""
 MOST_EXAMPLES = 2**20

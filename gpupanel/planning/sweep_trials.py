@@ -57,7 +57,7 @@ class Axis:
         return self._number(fraction)
 
     def evenly(self, count: int) -> tuple[SweptValue, ...]:
-        """So many values of its range, evenly spaced, each once."""
+        """Evenly spaced values of the range, without duplicates."""
         found = (self._number(place / (count - 1)) for place in range(count))
         return tuple(dict.fromkeys(found))
 

@@ -50,7 +50,7 @@ def _examined(name: str, where: Callable[[], Path], patience_s: float) -> Examin
 
 
 def folder_problem_in_time(folder: Path, patience_s: float = PATIENCE_S) -> Problem | None:
-    """As :func:`folder_problem`, also where the folder's disk does not answer at all.
+    """Like :func:`folder_problem`, but with a time limit for a disk that does not answer.
 
     Args:
         folder: Need not be there; it is not made.
@@ -79,7 +79,7 @@ def folder_problem(folder: Path) -> Problem | None:
 
 
 def silent_disk(folder: Path, patience_s: float) -> Problem:
-    """That the disk of a folder has not answered for so long."""
+    """A problem: the disk of a folder has not answered for this long."""
     return Problem(
         code="disk_not_answering",
         message=f"The disk that holds {folder} did not answer for {patience_s:.0f} s.",

@@ -27,7 +27,7 @@ def start_heartbeat(root: Path) -> None:
 
 
 def work_has_begun() -> None:
-    """From now on this process, or others of its run, have something to save.
+    """Declare that this process or others of its run have something to save.
 
     Before that it ends by itself as soon as its supervisor is gone, whatever it waits for: reading
     TensorFlow, data, or a peer that is not there any more.

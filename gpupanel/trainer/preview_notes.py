@@ -15,7 +15,7 @@ from gpupanel.trainer.datasets.range_doubts import range_doubts
 from gpupanel.trainer.datasets.replaced_examples import with_replacements
 
 _SOME = 64
-"""So many examples show in which range values are."""
+"""Examples that are read to find the range of values."""
 _OF_CLASSES = frozenset(
     {
         *("data_classes_in_class", "data_folders_in_classes", "data_labels_beside"),

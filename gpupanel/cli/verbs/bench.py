@@ -41,7 +41,7 @@ from gpupanel.runs.trust.user_code import code_of_profile
 _BAR: Final = 20
 """Characters of the longest one."""
 _MOST_BYTES: Final = 2**21
-"""Of a profile; one that is longer is none."""
+"""The most bytes of a profile."""
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
 _NOTHING: Final = Problem(
     code="bench_not_measured",

@@ -28,7 +28,7 @@ _NOT_TRAINED = Problem(
     hint="Name a profile whose task is train.",
 )
 _SHOWN = 8
-"""Of the steps, one in so many stands in the table."""
+"""The table has every eighth step."""
 
 
 def lr_find(profile: ProfileArgument, *, json: JsonOption = False) -> None:

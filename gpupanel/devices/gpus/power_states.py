@@ -105,7 +105,7 @@ class GpuSleep(PowerStates):
         return not self._wakes and self.is_asleep(pci_bus_id)
 
     def left(self, count: int) -> dict[int, str]:
-        """Those that sleep and are not to be woken, by the driver's numbers; see :meth:`asleep`.
+        """Sleeping GPUs that are not to be woken, by the driver's numbers; see :meth:`asleep`.
 
         Args:
             count: How many GPUs the driver counts.

@@ -215,7 +215,7 @@ class NvmlGpu:
     )
 
     def identity(self) -> str | None:
-        """Its UUID; ``None``: it is not for this user.
+        """The GPU's UUID; ``None``: this user may not use it.
 
         Raises:
             GpuLostError: It does not report it, with what came back.
@@ -281,7 +281,7 @@ class NvmlGpu:
         return bool(status == pynvml.NVML_P2P_STATUS_OK)
 
     def answer(self, call: _Call[_Answer, _T], other: "NvmlGpu | None" = None) -> _T | None:
-        """Of one call; ``None`` when the GPU does not report it.
+        """The answer of one call; ``None`` when the GPU does not report it.
 
         Args:
             call: What is asked.

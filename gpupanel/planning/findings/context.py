@@ -186,7 +186,7 @@ class FindingContext:
         )
 
     def working(self, key: str) -> tuple[tuple[float, DeviceReading], ...]:
-        """Those in which a GPU worked; empty where they are of less than :data:`SETTLED_S`."""
+        """Readings while a GPU worked; empty if they cover less than :data:`SETTLED_S`."""
         found = tuple(
             (time_s, reading)
             for time_s, reading in self.readings(key)

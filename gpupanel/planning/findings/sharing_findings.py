@@ -89,7 +89,7 @@ def _of(process: DeviceProcess, reading: DeviceReading) -> DeviceProcess | None:
 
 
 def _use(process: DeviceProcess, readings: tuple[tuple[float, DeviceReading], ...]) -> float | None:
-    """Its mean utilization in percent; ``None``: the driver does not say."""
+    """The process's mean utilization in percent; ``None``: the driver does not report it."""
     found = [_of(process, reading) for _, reading in readings]
     known = [each.utilization_percent for each in found if each is not None]
     if all(each is None for each in known):

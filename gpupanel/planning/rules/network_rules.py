@@ -26,7 +26,7 @@ def port_open_to_other_users(context: PlanningContext) -> Iterator[Problem]:
 
 
 def port_open(network: NetworkAccess) -> Problem | None:
-    """That other users can reach the ports; ``None`` where there are none, or none can."""
+    """A problem: other users can reach the ports; ``None`` if nobody can."""
     if not network.is_open_to_others:
         return None
     return Problem(

@@ -13,7 +13,7 @@ _LEAST_SIDE: Final = 48
 """Pixels. Two convolutions and a dense layer suit the 28x28 or 32x32 of the usual examples."""
 _SMALLEST: Final = 8
 _SIDES: Final = (64, 96, 128, 160, 192, 224)
-"""Those that the usual networks for images were made for."""
+"""Image sizes that common networks were made for."""
 _LARGEST_BATCH: Final = 64
 _LEAST_UPDATES: Final = 8
 """The fewest updates of an epoch."""

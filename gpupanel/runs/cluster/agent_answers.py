@@ -19,7 +19,7 @@ class UnreadableAnswerError(ValueError):
 
 
 def read_ready(text: str, count: int) -> AgentReady:
-    """That a node is ready for so many processes, or why it is not.
+    """Parse an agent's answer that its node is ready, or why it is not.
 
     Raises:
         UnreadableAnswerError: It is neither.

@@ -26,7 +26,7 @@ loopback where there is another interface (NCCL User Guide, "Environment Variabl
 
 
 def free_ports(count: int, host: str = _LOOPBACK) -> tuple[int, ...]:
-    """So many different ports of an address that nobody listens on now.
+    """Different free ports of an address.
 
     Raises:
         OSError: None could be found.

@@ -13,7 +13,7 @@ Interfaces = Mapping[str, Sequence[str]]
 
 
 def interfaces_here() -> dict[str, list[str]]:
-    """Those of this machine."""
+    """The network interfaces of this machine with their addresses."""
     return {
         name: [each.address for each in addresses if each.family == socket.AF_INET]
         for name, addresses in psutil.net_if_addrs().items()

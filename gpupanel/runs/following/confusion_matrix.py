@@ -48,7 +48,7 @@ class ConfusionMatrix:
 
     @property
     def class_names(self) -> tuple[str, ...]:
-        """Of rows and columns."""
+        """The names of rows and columns."""
         return self._cells.class_names
 
     @property
@@ -68,7 +68,7 @@ class ConfusionMatrix:
 
     @property
     def examples(self) -> int:
-        """Of all classes."""
+        """The number of examples of all classes."""
         return int(self._cells.counts.sum())
 
     @property

@@ -5,7 +5,7 @@ from gpupanel.domain.number_text import count
 
 
 def evaluated_text(found: EvaluationDone) -> str:
-    """As a part of a sentence; empty where an earlier version did not say it."""
+    """Which examples were evaluated, within a sentence; empty for runs of earlier versions."""
     if found.which is None:
         return ""
     words = f"{count(found.examples)} {'example' if found.examples == 1 else 'examples'}"

@@ -77,7 +77,7 @@ def _pieces(block: bytes) -> Iterator[bytes]:
 
 _LENGTH_BYTES = 8
 _MOST_BYTES = 2**31
-"""Of a message; more than any portion has."""
+"""The most bytes of a message; more than any portion has."""
 
 
 @dataclass(frozen=True, slots=True)

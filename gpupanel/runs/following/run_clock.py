@@ -58,7 +58,7 @@ class SteadyTime:
 
 
 def set_back_s(times_s: Floats) -> list[float]:
-    """By how much the times go back, each time that they do."""
+    """The amount of each backward jump of the times, in seconds."""
     in_order = times_s.tolist()
     if in_order == sorted(in_order):
         return []

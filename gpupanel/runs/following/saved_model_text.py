@@ -4,7 +4,7 @@ from gpupanel.runs.following.status import RunStatus
 
 
 def saved_model_text(status: RunStatus) -> str:
-    """As a part of a sentence; empty where no model was saved, or by an earlier version."""
+    """Which weights the saved model has, within a sentence; empty if none is known."""
     saved, best = status.model_saved, status.best
     if saved is None or not saved.epoch:
         return ""

@@ -47,7 +47,7 @@ else:
 _DECODER = msgspec.json.Decoder(_Line)
 _COUNTS = tuple(name for name, kind in LINE_TYPES.items() if kind is int)
 _METRICS = tuple((name, attrgetter(name)) for name in STEP_METRICS)
-"""Of each metric its name, and how it is read from a line."""
+"""The name of each metric and the getter that reads it from a line."""
 
 
 class PackedSteps(msgspec.Struct, array_like=True, forbid_unknown_fields=True, gc=False):

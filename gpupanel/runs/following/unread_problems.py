@@ -4,7 +4,7 @@ from gpupanel.domain.problem import Problem, Severity
 
 
 def unread_problem(lines: int) -> Problem | None:
-    """That lines of the events are left out; ``None`` where none is.
+    """A problem: lines of the events could not be read; ``None`` if all were.
 
     Args:
         lines: How many could not be read.
@@ -24,7 +24,7 @@ def unread_problem(lines: int) -> Problem | None:
 
 
 def unread_file_problem(part: str) -> Problem:
-    """That the run's ``profile`` or its ``plan`` cannot be read."""
+    """A problem: the run's ``profile`` or its ``plan`` cannot be read."""
     return Problem(
         code=f"{part}_unread",
         severity=Severity.HINT,

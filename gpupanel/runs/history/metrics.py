@@ -50,4 +50,4 @@ def _all() -> Iterator[Metric]:
 METRICS: Final = MappingProxyType({metric.name: metric for metric in _all()})
 """All by their names, in the order in which people are shown them."""
 EPOCH_METRICS: Final = tuple(name for name, metric in METRICS.items() if metric.is_of_epochs)
-"""Those that epochs report."""
+"""The metrics that epochs report."""

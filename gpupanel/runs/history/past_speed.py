@@ -35,7 +35,7 @@ _LONGEST_BETWEEN_S: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class PastSpeed:
-    """Of a run that trained the same on the same devices.
+    """The speed of an earlier run that trained the same on the same devices.
 
     Attributes:
         run: What it is called for people; a comparison of devices, too.

@@ -194,7 +194,7 @@ def _flaw_of_start(name: str, first: Event, line: bytes) -> Problem | None:
 def _final_events(
     ends: EventEnds,
 ) -> tuple[tuple[RunEnded, bool] | None, TrainingEnded | None, RunRestarted | None]:
-    """Of supervisor, trainer and whoever restarted it: only the last one counts.
+    """The last events of supervisor, trainer and restarts, of which only the last counts.
 
     A restart that a supervisor has claimed does not count any more: from then on its lock does.
     """

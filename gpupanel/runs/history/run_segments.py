@@ -68,7 +68,7 @@ class RunSegments:
 
     @property
     def since_s(self) -> float | None:
-        """From when the run would go on had it never stood still: it has lasted since then.
+        """The start time that the run would have had without interruptions.
 
         ``None`` before its first supervisor.
         """

@@ -23,7 +23,7 @@ class SegmentsSoFar:
         self._segments = RunSegments()
 
     def since_s(self) -> float | None:
-        """From when it would go on had it never stood still, seconds since the epoch (UTC).
+        """The start time without interruptions, in seconds since the epoch (UTC).
 
         What the machine slept is left out, and what passed until the run was resumed.
 

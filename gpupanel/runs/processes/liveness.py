@@ -31,7 +31,7 @@ class Frozen(enum.Enum):
     STOPPED = enum.auto()
     """The system says that it is stopped (SIGSTOP)."""
     SILENT = enum.auto()
-    """Its heartbeat has ceased and it uses no processor."""
+    """The process has no heartbeat and uses no processor time."""
     NEVER_BEGAN = enum.auto()
     """It has not come to its first heartbeat and uses no processor."""
     ENDLESS = enum.auto()

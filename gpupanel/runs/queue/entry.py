@@ -14,7 +14,7 @@ class EntryState(StrEnum):
 
     WAITING = "waiting"
     RUNNING = "running"
-    """Its run goes on, or is being started: nobody else may start it any more."""
+    """The entry's run is running or being started: nobody else may start it."""
     ENDED = "ended"
     REFUSED = "refused"
     """It could not be started; edited, it waits again."""

@@ -30,12 +30,12 @@ class WaitingLine(Value):
 
     @property
     def waiting(self) -> tuple[QueueEntry, ...]:
-        """Those that are still to be started, in order."""
+        """The entries that are still to be started, in order."""
         return tuple(entry for entry in self.entries if entry.is_waiting)
 
     @property
     def running(self) -> tuple[QueueEntry, ...]:
-        """Those whose runs go on or are being started."""
+        """The entries whose runs are running or being started."""
         return tuple(entry for entry in self.entries if entry.is_running)
 
     @property
@@ -84,7 +84,7 @@ class WaitingLine(Value):
         return self._with(tuple(entry if each.id == entry.id else each for each in self.entries))
 
     def with_removed(self, entry_id: str) -> "WaitingLine":
-        """Without that entry.
+        """The queue without that entry.
 
         Raises:
             ProblemError: There is none, or its run goes on.
@@ -94,7 +94,7 @@ class WaitingLine(Value):
         return self._with(tuple(each for each in self.entries if each.id != entry_id))
 
     def with_moved(self, entry_id: str, place: int) -> "WaitingLine":
-        """With a waiting entry at another place among the waiting ones.
+        """The queue with a waiting entry moved among the waiting ones.
 
         Args:
             entry_id: Which one.
@@ -114,7 +114,7 @@ class WaitingLine(Value):
         )
 
     def with_edited(self, entry_id: str, name: str, revision: int | None = None) -> "WaitingLine":
-        """With an entry whose profile was changed: it waits, and is planned anew.
+        """The queue with an entry whose profile was changed: it waits and is planned again.
 
         Args:
             entry_id: Which one.

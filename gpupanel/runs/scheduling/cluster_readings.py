@@ -11,7 +11,7 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.runs.readiness import Machine
 
 FRESH_S: Final = 10.0
-"""So long a reading may be started by: nodes come and go."""
+"""The oldest reading, in seconds, by which a run is started: nodes come and go."""
 _ASKED_AGAIN_S: Final = 30.0
 """Seconds before another try: each loads Ray and may start agents on nodes."""
 

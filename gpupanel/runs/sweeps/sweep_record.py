@@ -58,7 +58,7 @@ class TrialChosen(Value):
 
 
 class TrialQueued(Value):
-    """Its entry was added to the queue: if it is gone later, somebody has removed it."""
+    """The trial was added to the queue: if its entry is gone later, somebody removed it."""
 
     kind: Literal["trial_queued"] = "trial_queued"
     time_s: float
@@ -66,7 +66,7 @@ class TrialQueued(Value):
 
 
 class TrialStarted(Value):
-    """Its run was made, under that name in the folder of runs."""
+    """The trial's run was created under that name in the folder of runs."""
 
     kind: Literal["trial_started"] = "trial_started"
     time_s: float
@@ -86,7 +86,7 @@ class TrialPruned(Value):
 
 
 class TrialEnded(Value):
-    """Its run has ended, or it will never have one.
+    """The trial's run has ended, or it will never have one.
 
     Attributes:
         outcome: Of its run; ``None``: it was never started.
@@ -153,7 +153,7 @@ class SweepState(Value):
 
     @property
     def open_trials(self) -> tuple[SweepTrial, ...]:
-        """Those that wait or go on."""
+        """The trials that are waiting or running."""
         return tuple(trial for trial in self.trials if trial.is_open)
 
     def with_event(self, event: SweepEvent) -> "SweepState":

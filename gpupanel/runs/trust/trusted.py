@@ -67,7 +67,7 @@ def check_trusted(code: Sequence[UserCode]) -> None:
 
 
 def untrusted(code: Sequence[UserCode]) -> tuple[UserCode, ...]:
-    """Those files whose content was never trusted."""
+    """The files whose content was never trusted."""
     known = _read().trusted if code else {}
     return tuple(each for each in code if each.sha256 not in known)
 

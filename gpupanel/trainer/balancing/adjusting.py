@@ -6,7 +6,7 @@ from gpupanel.trainer.balancing.balanced_shares import balanced_shares, slowest_
 from gpupanel.trainer.balancing.speed_curve import SpeedCurve
 
 _WINDOW_S = 1.5
-"""Of computing, that are averaged where nothing else is said."""
+"""Seconds of computing over which speeds are averaged by default."""
 
 _WINDOWS = 2
 """So many in a row have to agree: a hiccup is not followed, and shares stay for seconds."""

@@ -61,7 +61,7 @@ class Measuring:
         )
 
     def _sizes(self) -> list[int]:
-        """From a quarter of an equal share, doubled up to the global batch."""
+        """Batch sizes to measure: a quarter of an equal share, doubled up to the global batch."""
         equal = self._batch / len(self._held)
         sizes = {max(self._least, round(equal / 4))}
         while max(sizes) < self._batch:
@@ -77,7 +77,7 @@ class Measuring:
         return max(seconds)
 
     def _fitting(self, size: int) -> list[int]:
-        """That size for each replica, or the most that it was seen to hold."""
+        """The size for each replica, limited to what fitted into its memory."""
         while True:
             parts = [
                 size if too_many is None else held

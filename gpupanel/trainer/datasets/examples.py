@@ -23,7 +23,7 @@ class DivisibleFiles(Protocol):
     """Features on disk of which a part is again such features."""
 
     def subset(self, indices: Indices) -> "FeatureFiles":
-        """Those of these examples only, in this order."""
+        """The features of these examples only, in this order."""
 
 
 class FeatureFiles(Protocol):
@@ -35,7 +35,7 @@ class FeatureFiles(Protocol):
 
     @property
     def dtype(self) -> np.dtype[np.generic]:
-        """Of what is read: ``uint8`` or ``float32``."""
+        """The type of what is read: ``uint8`` or ``float32``."""
 
     def read(self, indices: Indices) -> Array:
         """The features of these examples, in this order.
@@ -70,7 +70,7 @@ class OneFileEach(Protocol):
 
     @property
     def paths(self) -> Sequence[str]:
-        """Of the examples."""
+        """The files of the examples."""
 
 
 def file_of(features: Features, index: int) -> str:

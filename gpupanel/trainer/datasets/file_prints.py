@@ -89,14 +89,14 @@ class DataFiles:
         self.prints = tuple(_print_from(name, found) for name, found in stats)
 
     def digest_of(self, file: FilePrint, is_cancelled: Callable[[], bool] = lambda: False) -> str:
-        """Of its content; empty where it is another by now, cannot be read, or is cancelled."""
+        """Digest of a file's content; empty if it has changed, cannot be read, or on cancel."""
         try:
             return _digest(Path(self.places[file.path]), file, is_cancelled)
         except OSError:
             return ""
 
     def digests_of(self, files: Iterable[FilePrint]) -> Mapping[str, str]:
-        """Of several at once, by their paths."""
+        """Digests of several files at once, by path."""
         chosen = tuple(files)
         with ThreadPoolExecutor(THREADS, thread_name_prefix="hash-files") as pool:
             digests = pool.map(self.digest_of, chosen)

@@ -138,7 +138,7 @@ def _prints_of(examples: Examples, part: str, pool: ThreadPoolExecutor) -> Itera
 
 
 def _digest(array: Array, pool: ThreadPoolExecutor) -> str:
-    """Of the numbers in the order of their indices, however they lie in memory."""
+    """Digest of the numbers in index order, whatever their layout in memory."""
     rows = max(1, _CHUNK_BYTES // max(1, array[:1].nbytes))
 
     def chunk(start: int) -> bytes:

@@ -14,7 +14,7 @@ _MOST_CLASSES = 20
 """Whole numbers of more different values are taken for amounts."""
 _MOST_NAMED = 5
 _FEWEST_EXAMPLES = 8
-"""Of fewer nothing is learned anyway."""
+"""The fewest examples that are checked."""
 
 
 def label_doubts(data_set: DataSet, data: DataSettings) -> Iterator[Problem]:

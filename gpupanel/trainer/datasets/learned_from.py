@@ -22,7 +22,7 @@ _SAMPLED = 16
 
 @dataclass(frozen=True, slots=True)
 class KnownContent:
-    """By which the examples of a training are known again, wherever they are.
+    """What identifies the examples of a training, wherever they are stored.
 
     Attributes:
         content: Of all training examples, as :func:`content_of` gives it.
@@ -39,7 +39,7 @@ class KnownContent:
 
 @dataclass(frozen=True, slots=True)
 class LearnedFrom:
-    """Of a training's data; the digests of all of it have 128 bits, in hexadecimal digits.
+    """What identifies a training's data; digests have 128 bits, in hexadecimal digits.
 
     Attributes:
         data: As :func:`place_of` gives it.
@@ -53,7 +53,7 @@ class LearnedFrom:
 
 
 def known_content(training: Features, learned: Features) -> KnownContent:
-    """By which examples are known again.
+    """What identifies the examples.
 
     Args:
         training: Of all training examples.

@@ -46,7 +46,7 @@ class RowFile:
         return os.fstat(self._descriptor).st_size
 
     def read_bytes(self, offset: int, count: int) -> npt.NDArray[np.uint8]:
-        """So many bytes from that place on.
+        """Read bytes from a position.
 
         Raises:
             OSError: They cannot be read.
@@ -112,7 +112,7 @@ def read_in_chunks(
 
 
 def rows_at_once(row_count: int, row_bytes: int) -> int:
-    """So many rows, in any order, take less time than each by itself; 0: no number does."""
+    """From how many rows on reading them together is faster; 0: it never is."""
     if row_bytes > _DENSE_BYTES:
         return 0
     return max(_LEAST_DENSE, row_count * row_bytes // (_DENSE_BYTES // 2))

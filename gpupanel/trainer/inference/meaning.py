@@ -25,9 +25,9 @@ class Activation(Enum):
     LINEAR = auto()
     UNKNOWN = auto()
     SAID_LOGITS = auto()
-    """It does not show it; a person says so."""
+    """The layers do not show it; a person chose logits."""
     SAID_PROBABILITIES = auto()
-    """Likewise."""
+    """The layers do not show it; a person chose probabilities."""
 
 
 class Meaning(Enum):

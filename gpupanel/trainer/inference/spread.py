@@ -52,7 +52,7 @@ class Spread(Generic[Result]):
         self._others = others
 
     def batches(self, examples: int) -> Generator[tuple[int, list[Result]]]:
-        """For each batch its number of examples and what its parts gave, in input order.
+        """Yield the number of examples and the results of each batch, in input order.
 
         Whoever stops asking before the end must close the generator, so that nothing goes on.
 

@@ -25,7 +25,7 @@ class Objective(Protocol):
     size: int
 
     def sums(self, outputs: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, ...]:
-        """Of the trained model's outputs, shape [n, outputs], and labels, [n] or [n, outputs].
+        """Sums over outputs, shape [n, outputs], and labels, shape [n] or [n, outputs].
 
         Returns:
             Float32 scalars: the loss that is differentiated, then what is measured beside it; that

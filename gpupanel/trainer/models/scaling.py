@@ -16,7 +16,7 @@ _CHUNK_EXAMPLES = 16_384
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Statistics:
-    """Of each column.
+    """Mean and standard deviation of each column.
 
     Attributes:
         mean: One a column.

@@ -14,7 +14,7 @@ _LISTED = 200
 
 
 def changed_data(run: StartedRun, differences: Differences, *, is_accepted: bool) -> Problem:
-    """That the data is other than before.
+    """A problem: the data has changed.
 
     Args:
         run: The run that is to go on.

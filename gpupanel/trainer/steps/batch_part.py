@@ -6,7 +6,7 @@ import tensorflow as tf
 
 
 class BatchPart(NamedTuple):
-    """Of a part of a batch; scalars.
+    """Which part of which batch examples are; scalars.
 
     Attributes:
         examples: How many the whole batch has, of all replicas; float32.

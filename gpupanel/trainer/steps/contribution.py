@@ -17,7 +17,7 @@ from gpupanel.trainer.steps.batch_part import BatchPart
 
 
 class Contribution(NamedTuple):
-    """Of one replica, or of one of its micro-batches: all of it is summed up.
+    """What one replica, or one of its micro-batches, adds to a step: all of it is summed.
 
     Attributes:
         sums: Over the examples, of loss and metrics, as

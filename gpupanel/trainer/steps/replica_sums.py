@@ -11,7 +11,7 @@ _HOST = "/device:CPU:0"
 
 
 class ReplicaSums(NamedTuple):
-    """Of one replica's part of one step.
+    """Sums of one replica's part of one step.
 
     Attributes:
         sums: Over its examples, of loss and metrics, as

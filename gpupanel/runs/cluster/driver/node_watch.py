@@ -39,7 +39,7 @@ _ROUND_S: Final = 1.0
 _SILENT_S: Final = 8.0
 """A node that does not answer for so long counts as silent: Ray itself waits for half a minute."""
 _AGAIN_S: Final = 15.0
-"""So long after an agent could not work on a node the next one is started there."""
+"""Seconds before the next agent is started on a node where one failed."""
 _GONE: Final = "its raylet has ended"
 _ENDED: Final = "the process of gpupanel there has ended"
 _FRESH_S: Final = 3.0

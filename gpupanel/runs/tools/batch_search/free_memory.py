@@ -16,7 +16,7 @@ _BYTES_PER_MIB: Final = 2**20
 
 @dataclass(frozen=True, slots=True)
 class FreeMemory:
-    """Of one device at one moment.
+    """The free memory of one device at one moment.
 
     Attributes:
         free_mib: What can still be taken; ``None``: not known.

@@ -32,7 +32,7 @@ class ChannelsMoved:
 
     @property
     def dtype(self) -> np.dtype[np.generic]:
-        """Of what is stored."""
+        """The type of the stored numbers."""
         return self.kept.dtype
 
     def read(self, indices: Indices) -> Array:

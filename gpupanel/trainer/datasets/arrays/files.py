@@ -74,7 +74,7 @@ class ArrayFile(Protocol):
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Of each array; empty for one that is damaged."""
+        """The shape of each array; empty for a damaged one."""
         return {name: header.shape if header else () for name, header in self.headers.items()}
 
 

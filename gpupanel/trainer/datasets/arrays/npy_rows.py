@@ -36,7 +36,7 @@ class NpyRows:
 
     @property
     def dtype(self) -> np.dtype[np.generic]:
-        """Of what is read."""
+        """The type of the numbers that are read."""
         return np.dtype(np.uint8 if self.header.dtype == np.uint8 else np.float32)
 
     @property

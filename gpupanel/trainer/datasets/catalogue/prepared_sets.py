@@ -53,7 +53,7 @@ class _Supervised(Described):
 
 
 class SetInfo(Described):
-    """Of ``dataset_info.json``."""
+    """The content of ``dataset_info.json``."""
 
     name: str
     file_format: str = Field(default="tfrecord", alias="fileFormat")
@@ -106,7 +106,7 @@ class _Dict(Described):
 
 
 class _Features(Described):
-    """Of ``features.json``."""
+    """The content of ``features.json``."""
 
     top: _Dict = Field(default=_Dict(), alias="featuresDict")
 
@@ -127,7 +127,7 @@ class PreparedSet:
 
     @property
     def splits(self) -> dict[str, PreparedSplit]:
-        """Those that hold examples, by their names."""
+        """The splits that hold examples, by name."""
         return {each.name: each for each in self.info.splits if sum(each.shards)}
 
     def chosen(self, data: TfdsData) -> tuple[str | None, str | None]:
@@ -237,7 +237,7 @@ def _folders(folder: Path) -> list[str]:
 
 
 class _Metadata(Described):
-    """Of ``.config/metadata.json``: which config is meant where none is named."""
+    """The content of ``.config/metadata.json``: the default config."""
 
     first: str = Field(default="", alias="defaultConfigName")
 

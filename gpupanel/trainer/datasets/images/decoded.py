@@ -45,7 +45,7 @@ class DecodedImages:
 
     @property
     def dtype(self) -> np.dtype[np.generic]:
-        """Of pixels."""
+        """The type of the pixels."""
         return np.dtype(np.uint8)
 
     @property

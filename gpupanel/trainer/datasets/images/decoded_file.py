@@ -70,7 +70,7 @@ class _Rows(Protocol):
         """Which of them are."""
 
     def read(self, rows: Indices) -> Bytes:
-        """Those that are there, in this order."""
+        """The rows of the file, in this order."""
 
     def keep(self, rows: Indices, content: Bytes, read_ns: int) -> None:
         """Take them in."""

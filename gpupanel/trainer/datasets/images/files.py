@@ -68,7 +68,7 @@ class ImageFiles:
 
     @property
     def dtype(self) -> np.dtype[np.generic]:
-        """Of pixels."""
+        """The type of the pixels."""
         return np.dtype(np.uint8)
 
     def read(self, indices: Indices) -> Array:

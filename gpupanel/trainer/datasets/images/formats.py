@@ -39,7 +39,7 @@ carried out, and read formats that nobody here means."""
 SUFFIXES: Final = frozenset(
     (*IMAGE_SUFFIXES, *(each for reader in _READERS for each in SUFFIXES_BY_READER[reader]))
 )
-"""Of the names of files that are taken for images."""
+"""Suffixes of files that are taken for images."""
 MISSING_READERS: Final = {
     suffix: reader
     for reader, suffixes in SUFFIXES_BY_READER.items()

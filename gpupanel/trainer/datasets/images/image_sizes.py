@@ -21,9 +21,9 @@ from gpupanel.trainer.parts.image_pixels import is_deep
 _OPAQUE = 255
 _MUCH_SEEN_THROUGH = 0.5
 _READ = 64
-"""So many heads of files say what most images are like."""
+"""Images whose headers are read to estimate the common size."""
 _UNPACKED = 16
-"""So many images are unpacked to find the greatest value."""
+"""Images that are decoded to find the greatest value."""
 _MOST_PIXELS = 2**24
 _WHITE_OF_8_BITS = 255
 _DARK = {16: 2**14 - 1, 8: 2**4 - 1}
@@ -185,7 +185,7 @@ class _Values:
 
 
 def _values(image: Image.Image) -> _Values | None:
-    """Of an image; ``None``: it is too large, or has values of 32 bits."""
+    """The values of an image; ``None``: it is too large, or has values of 32 bits."""
     if image.width * image.height > _MOST_PIXELS:
         return None
     if is_deep(image):
@@ -209,7 +209,7 @@ def _is_cut(image: Image.Image) -> bool:
 
 
 def _dark_note(values: _Values, key: str, *, can_be_said: bool = True) -> Problem | None:
-    """Of images that use a small part of their range, as a camera of 12 bits saves them."""
+    """A note on images that use a small part of their range, such as 12 of 16 bits."""
     if not 0 < values.greatest <= _DARK[values.bits]:
         return None
     white = 2 ** values.greatest.bit_length() - 1
@@ -236,7 +236,7 @@ def _dark_note(values: _Values, key: str, *, can_be_said: bool = True) -> Proble
 
 
 def _white_note(values: _Values, files: ImageFiles) -> Problem | None:
-    """Of a white value that the images do not have, or go beyond."""
+    """A note on a white value that the images do not reach, or exceed."""
     white = files.white or 0
     is_unused = values.is_cut or (values.bits == 8 and white > _WHITE_OF_8_BITS)
     if not is_unused and values.greatest <= white:

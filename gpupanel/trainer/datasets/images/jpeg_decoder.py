@@ -23,7 +23,7 @@ Pixels = npt.NDArray[np.uint8]
 _HOST = "/device:CPU:0"
 _LEAST_AT_ONCE = 4
 _CALLS_AT_ONCE = 2
-"""Of those who read ahead."""
+"""Calls of the decoder at the same time, by threads that read ahead."""
 _IMAGES_A_CALL = 16
 """The graph for so many is unrolled: a loop takes a tenth of what an image does. Fewer, which are
 left over, go through the loop."""

@@ -21,7 +21,7 @@ class ImageRecipe(Value):
 
 
 def recipe_of(data: ImagesData) -> str:
-    """As the model's file keeps it; empty where the files say all."""
+    """The recipe that a model's file stores; empty if the files alone define the pixels."""
     white = data.white_value
     return "" if white is None else ImageRecipe(white_value=white).model_dump_json()
 

@@ -192,7 +192,7 @@ class _Lister:
         return ImageSet(self.root, self._files(self._below(self.root)), None)
 
     def _labels_file(self) -> Path | None:
-        """Of this set; one that was chosen elsewhere is the training set's."""
+        """The labels file of this set; one chosen elsewhere is the training set's."""
         if not self.data.labels_csv:
             return None
         chosen = Path(self.data.labels_csv)
@@ -324,7 +324,7 @@ class _Lister:
             )
 
     def _as_trained(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """As the training set writes them: a name may be in another form of Unicode."""
+        """The names as the training set spells them: Unicode normalization may differ."""
         labels = None if self.training is None else self.training.labels
         if labels is None:
             return names
@@ -333,7 +333,7 @@ class _Lister:
         return tuple(name if at == UNKNOWN else labels.names[at] for name, at in spelled)
 
     def _compare_classes(self, names: tuple[str, ...], *, must_differ: bool) -> tuple[str, ...]:
-        """Those of the training set; some of these may have no image.
+        """Check that the classes are those of the training set; some may have no image.
 
         Raises:
             ProblemError: There are others; or, where something is learned, not all have a folder.

@@ -48,7 +48,7 @@ _OVER_ROW: Sequence[Sequence[int]] = _TABLES[:4].tolist()
 
 
 def masked_crc(data: bytes) -> int:
-    """Of a few bytes, such as the length of a record."""
+    """The masked CRC of a few bytes, such as the length of a record."""
     state = _ONES
     for byte in data:
         state = _LAST[(state ^ byte) & 0xFF] ^ (state >> 8)
@@ -56,7 +56,7 @@ def masked_crc(data: bytes) -> int:
 
 
 def masked_crcs(pieces: Sequence[Bytes]) -> list[int]:
-    """Of each of several pieces, however long."""
+    """The masked CRC of each of several pieces of any length."""
     found, first = [0] * len(pieces), 0
     while first < len(pieces):
         end, rows = first, 0

@@ -35,7 +35,7 @@ _USUAL = (_OF_LENGTH[1], _OF_LENGTH[1], _OF_LENGTH[2])
 _USUAL_BYTES = 3 * _HEAD_BYTES + 128
 _LONGEST_NAME = 4096
 MOST_FIELDS = 100_000
-"""Of one record: more of them take longer than any record is worth."""
+"""The most fields of one record: more would take too long to read."""
 
 
 class NoExampleError(Exception):

@@ -13,7 +13,7 @@ _SHAPES: Final = (("shape",), ("height", "width", "depth"), ("height", "width", 
 _FEW_SHAPES: Final = (*_SHAPES, ("height", "width"))
 _MOST_AXES: Final = 4
 ExampleShape = tuple[tuple[int, ...], tuple[str, ...], tuple[int, ...]]
-"""Of an example, the features that say it, and what these say."""
+"""The shape of an example, the features that hold it, and their values."""
 
 
 def example_shape(data: TfrecordData, first: FirstRecords, name: str, count: int) -> ExampleShape:

@@ -28,7 +28,7 @@ from gpupanel.trainer.datasets.records.record_file import HEAD, TAIL, Framing
 from gpupanel.trainer.datasets.records.unpacked import is_packed, unpacked_chunks
 
 LONGEST_NAME_BYTES = 1_000
-"""Of a class."""
+"""The longest name of a class."""
 _WITHOUT_CONTROLS = bytes(byte for byte in range(256) if byte >= 0x20 and byte != 0x7F)
 _RECORDS = 10
 _MOST_BYTES = 64 * 2**20

@@ -80,7 +80,7 @@ class RecordLayout:
 
     @property
     def raw_type(self) -> RawType | None:
-        """As a profile names how raw bytes are read; ``None``: there are none."""
+        """The type of raw bytes as a profile names it; ``None``: there are none."""
         if self.dtype is None:
             return None
         return "tensor" if self.prefix else RAW_TYPES[self.dtype.name]
@@ -104,7 +104,7 @@ class RecordLayout:
 
     @property
     def names(self) -> frozenset[str]:
-        """Of all features that are read."""
+        """The names of all features that are read."""
         return frozenset({self.features, self.labels, *self.shape_features} - {""})
 
 
@@ -260,7 +260,7 @@ def _layout(data: TfrecordData, first: FirstRecords, name: str) -> RecordLayout:
 def _tensor_layout(
     data: TfrecordData, first: FirstRecords, name: str, tensor: Tensor
 ) -> RecordLayout:
-    """Of a serialized tensor: its own shape, unless another one was chosen."""
+    """The layout of a serialized tensor: its own shape, unless another one was chosen."""
     said: ExampleShape = (tensor.shape or (1,), (), ())
     if data.shape or data.chosen_shape_features:
         said = example_shape(data, first, name, math.prod(tensor.shape))

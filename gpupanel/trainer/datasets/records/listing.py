@@ -26,7 +26,7 @@ PATHS = {"training": "path", "validation": "validation_path", "test": "test_path
 _MOST_FILES = 100_000
 _MAGIC = re.compile(r"[*?\[]")
 _SHARD = re.compile(r"-(\d{5,})-of-(\d{5,})")
-"""As TensorFlow's tools write the number of a file, and of how many."""
+"""The number of a shard and the count of shards, as TensorFlow's tools write them."""
 
 
 @dataclass(frozen=True, slots=True)

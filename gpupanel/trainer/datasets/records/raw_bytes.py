@@ -29,7 +29,7 @@ _TYPES: Final = {
     22: "uint32",
     23: "uint64",
 }
-"""Of ``tensorflow/core/framework/types.proto``, those that are numbers here, too."""
+"""Numeric types of ``tensorflow/core/framework/types.proto``."""
 _TYPE, _SHAPE, _CONTENT = 1 << 3, 2 << 3 | 2, 4 << 3 | 2
 """How the fields of a ``TensorProto`` begin."""
 _AXIS, _SIZE = 2 << 3 | 2, 1 << 3

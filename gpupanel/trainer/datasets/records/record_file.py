@@ -26,7 +26,7 @@ from gpupanel.trainer.datasets.records.crc32c import masked_crc, masked_crcs
 from gpupanel.trainer.size_limits import check_size
 
 HEAD = struct.Struct("<QI")
-"""Of a record: its length, and the checksum of that."""
+"""The header of a record: its length, and the checksum of that."""
 TAIL = struct.Struct("<I")
 LARGEST_RECORD_BYTES = 2**30
 """No protocol buffer has more than twice as many."""
@@ -68,7 +68,7 @@ class RecordSource:
             raise self.unreadable(error) from error
 
     def size_bytes(self) -> int:
-        """Of the plain records; 0 where it is not known."""
+        """The size of the uncompressed records; 0 if unknown."""
         try:
             return (self.unpacked or self.chosen).stat().st_size
         except OSError:
@@ -97,7 +97,7 @@ class Window:
         self._start, self._data = 0, b""
 
     def take(self, at: int, count: int) -> bytes:
-        """So many bytes from that place on; fewer where the file ends before.
+        """Read bytes from a position; fewer where the file ends before.
 
         Raises:
             OSError: They cannot be read.
@@ -119,7 +119,7 @@ class Framing:
         self._known: dict[int, int] = {}
 
     def length(self, head: bytes, number: int, offset: int) -> int:
-        """Of the record that begins so.
+        """The length of the record with this header.
 
         Args:
             head: Its first bytes.

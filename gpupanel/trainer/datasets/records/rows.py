@@ -66,7 +66,7 @@ class RecordRows:
 
     @property
     def dtype(self) -> np.dtype[np.generic]:
-        """Of what is read."""
+        """The type of the numbers that are read."""
         return np.dtype(np.uint8 if self.layout.are_bytes else np.float32)
 
     @cached_property

@@ -25,7 +25,7 @@ def digests_of_rows(rows: Array) -> Digests:
 
 
 def digest_of_file(file: BinaryIO, size_bytes: int) -> Digests:
-    """Of what stands in a file from where it is, shape [2].
+    """The digest of a file's content from its current position, shape [2].
 
     Args:
         file: Open.
