@@ -75,7 +75,7 @@ def bench(
         typer.Option(
             "--apply",
             metavar="FILE.toml",
-            help="Write the profile that trains as the fastest does there.",
+            help="Write a profile of the fastest setup to this file.",
             show_default=False,
         ),
     ] = None,
@@ -85,7 +85,7 @@ def bench(
     trust: TrustOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Train some steps with each device alone and with all, and show which way is the fastest."""
+    """Train some steps on each device alone and on all, and show which setup is the fastest."""
     try:
         if apply is not None:
             check_is_toml(apply)

@@ -29,7 +29,7 @@ def check(
         typer.Option(
             "--fixed",
             metavar="FILE.toml",
-            help="Write the profile there with every fix that is offered for errors and warnings, "
+            help="Write the profile with all offered fixes of errors and warnings to this file, "
             "and check that one.",
             show_default=False,
         ),

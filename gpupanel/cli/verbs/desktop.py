@@ -22,7 +22,7 @@ desktop = typer.Typer(
 
 @desktop.command()
 def install(*, json: JsonOption = False) -> None:
-    """Put launcher, icon and file type into the folders of your desktop."""
+    """Install launcher, icon and file type for the current user."""
     missing = missing_libraries()  # icons are drawn with Qt
     if missing is not None:
         refuse(ProblemError(missing), json=json, status=EXIT_FAILED)
@@ -31,7 +31,7 @@ def install(*, json: JsonOption = False) -> None:
 
 @desktop.command()
 def remove(*, json: JsonOption = False) -> None:
-    """Take them away again."""
+    """Uninstall launcher, icon and file type."""
     _carry_out(installation.remove, "Removed", json=json)
 
 

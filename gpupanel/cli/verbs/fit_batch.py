@@ -49,7 +49,7 @@ def fit_batch(
     ] = SECONDS,
     json: JsonOption = False,
 ) -> None:
-    """Train some steps with more and more examples, and say which batches fit, and how fast."""
+    """Find the largest batch that fits, and how fast each size trains, by training some steps."""
     try:
         read = anchored(read_profile(profile), Path.cwd())
     except ProblemError as error:

@@ -32,7 +32,7 @@ _SHOWN = 8
 
 
 def lr_find(profile: ProfileArgument, *, json: JsonOption = False) -> None:
-    """Train for some steps with a rising learning rate, and say where the loss falls fastest."""
+    """Train for some steps with a rising learning rate, and show where the loss falls fastest."""
     try:
         read = anchored(read_profile(profile), Path.cwd())
     except ProblemError as error:

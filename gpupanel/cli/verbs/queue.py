@@ -46,7 +46,7 @@ _STYLES = {EntryState.RUNNING: "bold", EntryState.REFUSED: "red", EntryState.END
 
 @queue.callback()
 def listed(context: typer.Context, *, json: JsonOption = False) -> None:
-    """List what waits, runs and has ended; starts its scheduler again."""
+    """List waiting, running and ended entries; starts the scheduler if it is not running."""
     if context.invoked_subcommand is not None:
         return
     try:

@@ -41,7 +41,7 @@ _NOT_TRAINED = Problem(
 
 
 def summary(profile: ProfileArgument, *, json: JsonOption = False) -> None:
-    """List the layers of a profile's model, and how much memory training it takes."""
+    """List the layers of a profile's model, and estimate the memory of its training."""
     try:
         read = anchored(read_profile(profile), Path.cwd())
     except ProblemError as error:

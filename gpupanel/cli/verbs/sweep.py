@@ -82,7 +82,7 @@ def sweep(
     trust: TrustOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Try values of settings, each trial a run of its own; the queue starts them."""
+    """Search values of settings: each trial is a run, started by the queue."""
     folder = runs_dir or default_runs_dir()
     found = find_sweep(profile, folder)
     if found is not None and not dry_run:
