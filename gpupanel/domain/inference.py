@@ -16,7 +16,7 @@ class InferenceSettings(Value):
 
     examples: Literal["automatic", "all", "training", "validation"] = setting(
         "Examples",
-        "Which examples. Quality is measured on examples that the model did not learn from.",
+        "Which examples are used. Quality should be measured on examples that were not trained on.",
         default="automatic",
         choices=(
             Choice(
@@ -41,14 +41,14 @@ class InferenceSettings(Value):
     )
     batch_size: PositiveInt = setting(
         "Batch size",
-        "Examples of one call over all devices. It changes speed and memory only, not the result.",
+        "Examples of one call, over all devices. It affects speed and memory only, not the result.",
         default=256,
         advanced=True,
         unit="example",
     )
     unknown_classes: Literal["refuse", "leave_out"] = setting(
         "Unknown classes",
-        "What an evaluation does about examples of classes that the model was not trained on. "
+        "How an evaluation treats examples of classes that the model was not trained on. "
         "Predicting needs no labels.",
         default="refuse",
         advanced=True,

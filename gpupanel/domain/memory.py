@@ -48,12 +48,12 @@ class Allocator(ChoiceEnum):
     BFC = (
         "bfc",
         "TensorFlow's own",
-        "The default. It keeps what it has taken until its process ends, and enforces limits.",
+        "The default. Keeps allocated memory until the process ends, and enforces limits.",
     )
     CUDA_MALLOC_ASYNC = (
         "cuda_malloc_async",
         "CUDA's (cuda_malloc_async)",
-        "Gives back what is not used and leaves fewer gaps, but enforces no limit.",
+        "Releases unused memory and fragments it less, but enforces no limit.",
     )
 
 

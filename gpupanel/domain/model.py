@@ -101,8 +101,8 @@ class SavedModel(Model):
     )
     class_names: tuple[ClassName, ...] = setting(
         "Names of the classes",
-        "Of the classes or labels that the model gives, in the order of its outputs: data is "
-        "matched with them by name. A model that was trained here says them itself.",
+        "Names of the model's classes or labels, in the order of its outputs: data is "
+        "matched with them by name. The file of a model that was trained here contains them.",
         default=(),
         off="as the file says",
         advanced=True,
@@ -115,9 +115,9 @@ class SavedModel(Model):
     outputs: Outputs | None = outputs_setting()
     inputs: Inputs | None = setting(
         "Inputs",
-        "What is done with the examples before the model takes them, where it learned from others: "
-        "many models that were trained elsewhere take pixels that were divided by 255. A model "
-        "that is trained further keeps it.",
+        "How examples are scaled before they enter the model, if it was trained on scaled ones: "
+        "many models that were trained elsewhere expect pixels that are divided by 255. A model "
+        "that is trained further keeps this.",
         default=None,
         off="as they are",
         advanced=True,

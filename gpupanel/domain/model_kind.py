@@ -98,7 +98,11 @@ def outputs_setting() -> Any:  # noqa: ANN401
 class Inputs(ChoiceEnum):
     """What is done with the examples before a model that was not built here takes them."""
 
-    AS_GIVEN = ("as_given", "As they are", "The model scales them itself, or learned from such.")
+    AS_GIVEN = (
+        "as_given",
+        "As they are",
+        "The model scales them itself, or was trained on unscaled ones.",
+    )
     DIVIDED = ("divided_by_255", "Divided by 255", "Pixels become numbers from 0 to 1.")
     CENTRED = ("minus_1_to_1", "From -1 to 1", "Pixels are divided by 127.5, less 1.")
     MULTIPLIED = ("times_255", "Times 255", "Numbers from 0 to 1 become pixels.")

@@ -29,9 +29,9 @@ Task = Literal["train", "evaluate", "predict"]
 class DeviceDescription(Value):
     """What a device was that a profile names by its key, for a machine that does not have it."""
 
-    name: str = setting("Name", "What NVML calls the GPU.")
+    name: str = setting("Name", "The GPU's name as NVML reports it.")
     memory_total_mib: Mib | None = setting(
-        "Memory", "All that the GPU has.", default=None, unit="MiB", off="not known"
+        "Memory", "The GPU's total memory.", default=None, unit="MiB", off="not known"
     )
 
 
@@ -40,7 +40,7 @@ class DeviceSettings(Value):
 
     visible: tuple[str, ...] = setting(
         "Devices in use",
-        "Which devices the run trains on: the UUIDs that NVML gives GPUs, or cpu.",
+        "Which devices the run trains on: the GPUs' UUIDs as NVML reports them, or cpu.",
         default=(),
         max_length=MOST_PLACES,
         off="every GPU, or the CPU where there is none",
@@ -60,8 +60,8 @@ class DeviceSettings(Value):
     )
     described: dict[str, DeviceDescription] = setting(
         "Device descriptions",
-        "What the GPUs are that the profile names, by their keys. Written when a profile is saved, "
-        "so that another machine can find which of its own is the nearest.",
+        "Descriptions of the GPUs that the profile names. Written when a profile is saved, "
+        "so that another machine can find its most similar GPU.",
         default_factory=dict,
         max_length=MOST_PLACES,
         advanced=True,
@@ -74,7 +74,7 @@ class Profile(Value):
     schema_version: Literal[1] = 1
     name: str = setting(
         "Name",
-        "What the profile is called; its runs have the name, too.",
+        "The name of the profile and of its runs.",
         default="untitled",
         min_length=1,
         max_length=LONGEST_NAME,

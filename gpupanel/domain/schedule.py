@@ -47,7 +47,7 @@ class ScheduleSettings(Value):
     )
     every_epochs: PositiveInt = setting(
         "Falls",
-        "In how many epochs the learning rate falls by the factor.",
+        "The number of epochs in which the learning rate falls by the factor.",
         default=10,
         prefix=EVERY,
         unit="epoch",

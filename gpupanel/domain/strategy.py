@@ -146,7 +146,7 @@ class StrategySettings(Value):
     )
     parameter_servers: PlaceCount | None = setting(
         "Parameter servers",
-        "How many processes keep the weights. Several divide them among each other, so that no "
+        "How many processes hold the weights. Several split them among themselves, so that no "
         "single one has to answer every worker.",
         default=None,
         unit="server",

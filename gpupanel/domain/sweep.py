@@ -23,7 +23,7 @@ class SweepMethod(ChoiceEnum):
     BAYESIAN = (
         "bayesian",
         "Bayesian",
-        "Values where trials so far were good, by Optuna's TPE: pip install 'gpupanel[sweep]'.",
+        "Values near those of good trials, by Optuna's TPE: pip install 'gpupanel[sweep]'.",
     )
 
 
@@ -103,7 +103,7 @@ class SweepSettings(Value):
     )
     metric: str = setting(
         "Metric",
-        "By what trials are compared: loss, val_loss, val_accuracy and the like.",
+        "The metric by which trials are compared: loss, val_loss, val_accuracy and the like.",
         default="val_loss",
         examples=["val_loss", "val_accuracy"],
     )
@@ -136,8 +136,8 @@ class SweepSettings(Value):
     )
     values: dict[str, Swept] = setting(
         "Settings and values",
-        "What is tried of each setting, by its key from the top, in quotes: a list of values, or "
-        "a range such as { low = 1e-4, high = 1e-1, log = true }; of a grid also with steps = 4.",
+        "The values of each setting, by its full key in quotes: a list of values, or "
+        "a range such as { low = 1e-4, high = 1e-1, log = true }; for a grid also with steps = 4.",
         default_factory=dict,
         examples=[{"training.learning_rate": {"low": 1e-4, "high": 1e-1, "log": True}}],
     )
