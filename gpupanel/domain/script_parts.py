@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections.abc import Collection, Iterator
 from importlib.resources import files
 
 _CODES_OF_CHECKS = re.compile(
@@ -35,6 +36,54 @@ def without_docstring(text: str) -> str:
     """A module's text behind its first statement, which says what the module is for."""
     end = ast.parse(text).body[0].end_lineno
     return "\n".join(text.splitlines()[end:]).strip()
+
+
+def needed_of(text: str, names: Collection[str]) -> str:
+    """The definitions of these names, and what of the rest they need.
+
+    Args:
+        text: Of a module; each of its imports is one line.
+        names: What it defines at its top.
+    """
+    lines, statements = text.splitlines(), ast.parse(text).body
+    blocks: list[tuple[str, set[str], set[str]]] = []  # lines, what they define, what they use
+    end = 0
+    for statement in statements:
+        written = "\n".join(lines[end : statement.end_lineno])
+        end = statement.end_lineno or end
+        if isinstance(statement, ast.Expr) and blocks:  # says what the constant above it is
+            above, defined, used = blocks.pop()
+            blocks.append((f"{above}\n{written}", defined, used))
+        else:
+            blocks.append((written, set(_defined(statement)), _used(statement)))
+    needed, waiting = set[str](), list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in needed:
+            needed.add(name)
+            waiting += [each for _, defined, used in blocks if name in defined for each in used]
+    kept = (written for written, defined, _ in blocks if defined & needed)
+    return re.sub("\n{4,}", "\n\n\n", "\n".join(kept)).strip()
+
+
+def _defined(statement: ast.stmt) -> Iterator[str]:
+    match statement:
+        case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            yield from (each.asname or each.name for each in names)
+        case _:
+            yield from _names(statement, ast.Store)
+
+
+def _used(statement: ast.stmt) -> set[str]:
+    return set(_names(statement, ast.Load))
+
+
+def _names(statement: ast.stmt, context: type[ast.expr_context]) -> Iterator[str]:
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, context):
+            yield node.id
 
 
 def without_codes_of_checks(text: str) -> str:

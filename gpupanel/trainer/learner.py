@@ -24,13 +24,13 @@ from gpupanel.trainer.models.objectives import (
     Classification,
     Floats,
     Objective,
-    balanced_weights,
     make_objective,
     named_weights,
 )
 from gpupanel.trainer.models.training_objective import TrainingObjective
 from gpupanel.trainer.models.variable_state import assign_variables, by_name, read_variables
 from gpupanel.trainer.models.weight_averages import WeightAverages
+from gpupanel.trainer.parts.losses import balanced_weights
 from gpupanel.trainer.periods import Period, count_parameters, make_optimizers, make_periods
 from gpupanel.trainer.started_run import StartedRun
 from gpupanel.trainer.steps.calls_over import calls_over

@@ -65,9 +65,9 @@ def export_model(request: ModelExportRequest) -> ModelExport:
 def _exported(request: ModelExportRequest) -> ModelExport:
     # They take seconds.
     from gpupanel.trainer.exports.description import describe, write_beside
-    from gpupanel.trainer.inference.meaning import Activation
     from gpupanel.trainer.inference.replicas import output_layer_of
     from gpupanel.trainer.models.loaded_model import load_saved
+    from gpupanel.trainer.parts.output_meaning import Activation
 
     model = load_saved(request.model)
     data, found, why = None, None, "there is none on this machine that can be read without a run"

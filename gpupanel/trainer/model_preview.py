@@ -9,11 +9,10 @@ from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.preview import DataPreview, PreviewRequest
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.code_file import read_code_file
-from gpupanel.trainer.datasets.class_names import are_numbers, used_names
 from gpupanel.trainer.datasets.source import Reading, no_download
 from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.inference.known_classes import match_classes
-from gpupanel.trainer.models.input_shape import fitting, input_misfit, input_shape_in
+from gpupanel.trainer.models.input_shape import input_misfit, input_shape_in
 from gpupanel.trainer.models.kept_head import kept_classes
 from gpupanel.trainer.models.model_classes import as_trained, known_classes
 from gpupanel.trainer.models.model_file import (
@@ -30,6 +29,8 @@ from gpupanel.trainer.models.saved_ending import (
 from gpupanel.trainer.models.saved_outputs import mixing_layers_in, standardised_range
 from gpupanel.trainer.models.saved_recipe import check_last_layer, reading_to_train
 from gpupanel.trainer.models.weights_file import check_weights_file
+from gpupanel.trainer.parts.class_names import are_numbers, used_names
+from gpupanel.trainer.parts.input_shape import fitting
 
 _MOST_BEYOND: Final = 10
 """Times the range of a training's numbers: those of the same kind do not lie further outside."""

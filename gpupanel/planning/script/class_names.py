@@ -1,5 +1,6 @@
 """The script's classes: those of a saved model, found by name, and those that a model keeps."""
 
+from collections.abc import Iterator
 from string import Template
 
 from gpupanel.domain.data import DataSettings, Target
@@ -7,82 +8,38 @@ from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.trained_on import TRAINED_ON_MEMBER
 from gpupanel.planning.script.data_section import script_of
-from gpupanel.planning.script.sections import joined, lines_for
+from gpupanel.planning.script.parts import part
+from gpupanel.planning.script.sections import indented, joined, lines_of
 
 _KNOWN = """
 import json
-import unicodedata
 import zipfile
 
 with zipfile.ZipFile($path) as archive:
     there = "$member" in archive.namelist()
     trained_on = json.loads(archive.read("$member")) if there else {}
 known_names = $names or trained_on.get("class_names", [])
-
-
-def places_of(names, used=None):
-    \"\"\"The number of each class among those of the model; -1 where it is none of them.\"\"\"
-    numbers = [str(number) for number in range(len(names))]
-    if list(names) == numbers and not {*(used or names)} <= {*known_names}:
-        return np.where(np.arange(len(names)) < len(known_names), np.arange(len(names)), -1)
-    composed = [unicodedata.normalize("NFC", name) for name in known_names]
-    if len(set(composed)) == len(composed):
-        names = [unicodedata.normalize("NFC", name) for name in names]
-    else:
-        composed = known_names  # some differ in that alone
-    place = {name: number for number, name in enumerate(composed)}
-    return np.array([place.get(name, -1) for name in names], np.int32)
 """
 
-# In the margin: K several labels at once, E evaluation, L examples of unknown classes are left out.
-_OF_MODEL = """
-  |
-  |
-  |if known_names:
-  |    if y is not None:
-k |        used = np.unique(y)
-K |        used = np.arange(len(class_names))
-  |        places = places_of(class_names, [class_names[number] for number in used])
-  |        unknown = [class_names[number] for number in used if places[number] < 0]
-El|        if unknown:
-El|            raise SystemExit(f"The model was not trained on these classes: {unknown}")
-k |        y = places[y].astype(np.int32)
-kE|        indices = indices[y[indices] >= 0]
-K |        ordered = np.zeros((len(y), len(known_names)), np.float32)
-K |        ordered[:, places[places >= 0]] = y[:, places >= 0]
-KE|        if not set(range(len(known_names))) <= set(places.tolist()):
-KE|            raise SystemExit(f"The model has more labels than the data: {known_names}")
-K |        y = ordered
-ek|        y = None if unknown else y  # predicting needs no labels
-eK|        is_whole = set(range(len(known_names))) == set(places.tolist())
-eK|        y = y if is_whole else None  # predicting needs no labels
-  |    class_names = list(known_names)
-"""
+_NEEDED = ("names_at", "are_other_numbers", "places_of", "used_classes", "by_places")
 
-# In the margin: K several labels at once.
-_TO_TRAIN = """
-  |
-  |
-  |def numbered(labels):
-  |    \"\"\"The labels by the numbers that the model has for their classes.\"\"\"
-  |    if labels is None:
-  |        return None
-k |    return places[labels].astype(np.int32)
-K |    ordered = np.zeros((len(labels), len(known_names)), np.float32)
-K |    ordered[:, places] = labels
-K |    return ordered
-  |
-  |
-  |if known_names:
-  |    places = places_of(class_names)
-  |    unknown = [name for name, place in zip(class_names, places) if place < 0]
-  |    if unknown:
-  |        raise SystemExit(f"The model was not trained on these classes: {unknown}")
-K |    if set(places.tolist()) != set(range(len(known_names))):
-K |        raise SystemExit(f"The model has more labels than the data: {known_names}")
-  |$numbered
-  |    class_names = list(known_names)
-k |    class_count = len(class_names)
+_MATCHED = """
+names = names_at(class_names, used)
+places = np.full(len(class_names), UNKNOWN)
+if are_other_numbers(names, known_names):
+    places[used] = np.where(used < len(known_names), used, UNKNOWN)
+else:
+    places[used] = places_of(names, known_names)
+unknown = [class_names[place] for place in used if places[place] == UNKNOWN]
+"""
+"""From the classes that are ``used`` to the numbers that the model has for them."""
+
+_REFUSED = """
+    if unknown:
+        raise SystemExit(f"The model was not trained on these classes: {unknown}")
+"""
+_MORE_LABELS = """
+        raise SystemExit(f"The model has more labels than the data: {known_names}")
 """
 
 _KEPT = """
@@ -98,16 +55,37 @@ with zipfile.ZipFile("model.keras", "a") as archive:
 
 def classes_of_model(profile: Profile) -> str:
     """From labels ``y`` and ``class_names`` of the data to those of the model."""
-    model, target = profile.model, profile.data.target_kind
+    target = profile.data.target_kind or Target.CLASSES
     if target is Target.VALUES:
         return ""
-    conditions = {
-        "K": target is Target.LABELS,
-        "E": profile.task == "evaluate",
-        "L": profile.inference.unknown_classes == "leave_out",
-    }
-    holds = {letter for letter, is_so in conditions.items() if is_so}
-    return _known_names(model) + lines_for(_OF_MODEL, holds)
+    known = lines_of([_known_names(profile.model), "", *_of_model(profile, target)])
+    return joined(part("class_names", *_NEEDED), known)
+
+
+def _of_model(profile: Profile, target: Target) -> Iterator[str]:
+    are_several, is_evaluated = target is Target.LABELS, profile.task == "evaluate"
+    yield "if known_names:"
+    yield "    if y is not None:"
+    if are_several:
+        yield "        used = np.arange(len(class_names))"
+    else:
+        yield "        used = used_classes(y, class_names, known_names)"
+    yield indented(_MATCHED.strip("\n"), 8)
+    if is_evaluated and profile.inference.unknown_classes != "leave_out":
+        yield indented(_REFUSED.strip("\n"))
+    if are_several:
+        yield "        is_whole = set(range(len(known_names))) <= set(places.tolist())"
+        if is_evaluated:
+            yield "        if not is_whole:"
+            yield indented(_MORE_LABELS.strip("\n"))
+    yield f"        y = by_places(y, {target.value!r}, places, len(known_names))"
+    if not is_evaluated:
+        kept = "None if unknown else y"
+        kept = "y if is_whole and not unknown else None" if are_several else kept
+        yield f"        y = {kept}  # predicting needs no labels"
+    elif not are_several:
+        yield "        indices = indices[y[indices] != UNKNOWN]"
+    yield "    class_names = list(known_names)"
 
 
 def _known_names(model: ModelSettings) -> str:
@@ -135,12 +113,30 @@ def classes_to_train(model: ModelSettings, data: DataSettings) -> str:
     """From the labels of each set to the numbers that the model has for their classes."""
     if not keeps_classes(model, data):
         return ""
-    sets = ["y", *(["y_val"] if data.may_validate else []), *(["y_test"] if data.may_test else [])]
-    several = {"K"} if data.target_kind is Target.LABELS else set()
-    text = lines_for(_TO_TRAIN, several)
-    numbered = "\n".join(f"    {name} = numbered({name})" for name in sets)
     names = joined(script_of(data).class_names(data))
-    return joined(names, _known_names(model) + Template(text).substitute(numbered=numbered))
+    known = lines_of([_known_names(model), "", *_numbered_sets(data)])
+    return joined(part("class_names", *_NEEDED), names, known)
+
+
+def _numbered_sets(data: DataSettings) -> Iterator[str]:
+    sets = ["y", *(["y_val"] if data.may_validate else []), *(["y_test"] if data.may_test else [])]
+    target = data.target_kind or Target.CLASSES
+    yield "if known_names:"
+    if target is Target.LABELS:
+        yield "    used = np.arange(len(class_names))"
+    else:
+        labels = f"np.concatenate([{', '.join(sets)}])"
+        yield f"    used = used_classes({labels}, class_names, known_names)"
+    yield indented(_MATCHED.strip("\n"))
+    yield _REFUSED
+    if target is Target.LABELS:
+        yield "    if set(places.tolist()) != set(range(len(known_names))):"
+        yield _MORE_LABELS
+    for name in sets:
+        yield f"    {name} = by_places({name}, {target.value!r}, places, len(known_names))"
+    yield "    class_names = list(known_names)"
+    if target is not Target.LABELS:
+        yield "    class_count = len(class_names)"
 
 
 def kept_classes(model: ModelSettings, data: DataSettings) -> str:

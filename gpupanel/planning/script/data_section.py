@@ -12,41 +12,10 @@ from typing import Protocol, TypeVar
 from gpupanel.domain.data import DataCache, DataSettings, Holdout, Target
 from gpupanel.domain.data_source import DataSource
 from gpupanel.domain.model import ModelSettings
+from gpupanel.planning.script.parts import part
 from gpupanel.planning.script.sections import joined
 
-_SPLIT = {
-    "random": """
-order = np.random.default_rng([SEED, 0]).permutation(len(x))
-held_back, kept = np.split(order, [round(len(x) * $fraction)])
-""",
-    "stratified": """
-order = np.random.default_rng([SEED, 0]).permutation(len(x))
-count, sizes = round(len(x) * $fraction), np.bincount(y)
-parts, rests = np.divmod(sizes * count, len(x))
-most = np.argsort(-rests, kind="stable")
-most = most[((rests > 0) & (parts + 1 < sizes))[most]]  # one of each class stays
-parts[most[: count - parts.sum()]] += 1
-order = order[np.argsort(y[order], kind="stable")]  # class by class, each in drawn order
-place_in_class = np.arange(len(x)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-is_held_back = place_in_class < np.repeat(parts, sizes)
-held_back, kept = order[is_held_back], order[~is_held_back]
-""",
-    "grouped": """
-order = np.random.default_rng([SEED, 0]).permutation(len(x))
-_, codes = np.unique(groups, return_inverse=True)
-of_order = codes[order]
-drawn = of_order[np.sort(np.unique(of_order, return_index=True)[1])]
-ends = np.cumsum(np.bincount(codes)[drawn])  # whole groups, and at least one
-taken = drawn[: max(1, np.searchsorted(ends, round(len(x) * $fraction), side="right"))]
-is_held_back = np.isin(of_order, taken)
-held_back, kept = order[is_held_back], order[~is_held_back]
-""",
-    "last": """
-kept, held_back = np.split(np.arange(len(x)), [len(x) - round(len(x) * $fraction)])
-""",
-}
 _VALIDATION = """
-held_back, kept = np.sort(held_back), np.sort(kept)
 x_val, y_val, x, y = x[held_back], y[held_back], x[kept], y[kept]
 """
 
@@ -177,14 +146,22 @@ def script_of(data: DataSettings) -> SourceScript[DataSettings]:
 
 def split_section(data: DataSettings) -> str:
     """From the training examples ``x`` and ``y`` to the numbers ``kept`` and ``held_back``."""
-    kind = (
-        "stratified" if data.stratify and data.target_kind in (Target.CLASSES, None) else "random"
-    )
-    if data.chosen_group:
-        kind = "grouped"
+    count = f"count = round(len(x) * {data.held_out_fraction})"
+    needed, order, chosen = ["drawn_order"], "order = drawn_order(len(x), SEED)", ""
     if data.holdout is Holdout.LAST:
-        kind = "last"
-    return Template(_SPLIT[kind]).substitute(fraction=data.held_out_fraction)
+        needed, order = [], "order = np.arange(len(x))[::-1]"
+    elif data.chosen_group:
+        needed, chosen = [*needed, "groups_first"], "groups_first(order, groups, count)"
+    elif data.stratify and data.target_kind in (Target.CLASSES, None):
+        needed.append("parts_of_classes_first")
+        chosen = "parts_of_classes_first(order, y, count)"
+    return joined(
+        part("splits", *needed) if needed else "",
+        order,
+        count,
+        f"order, count = {chosen}" if chosen else "",
+        "kept, held_back = np.sort(order[count:]), np.sort(order[:count])",
+    )
 
 
 def data_section(data: DataSettings, model: ModelSettings | None = None) -> str:

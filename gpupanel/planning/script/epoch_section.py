@@ -162,6 +162,6 @@ def _plateau(needs: EpochNeeds, profile: Profile) -> str:
 def _order(data: DataSettings) -> str:
     """The examples of an epoch, as an expression."""
     if data.oversample:
-        return "epoch_order(epoch)"
+        return "ORDER.of(epoch)"
     shuffled = "np.random.default_rng([SEED, epoch]).permutation(len(x))"
     return shuffled if data.shuffle else "np.arange(len(x))"

@@ -1,57 +1,48 @@
 """The script's figure of a whole set that decides which epoch is the best: F1, AUC or R²."""
 
+from collections.abc import Iterator
 from string import Template
 from typing import Final
 
 from gpupanel.domain.best_epoch import BestMetric
 from gpupanel.domain.data import Target
-from gpupanel.planning.script.sections import lines_for
+from gpupanel.planning.script.parts import part
+from gpupanel.planning.script.sections import joined, lines_of
 
-# In the margin: A the AUC, R the R², K several labels at once, E averages of the weights are kept.
-_TEXT: Final = '''
-  |@tf.function(autograph=False)
-  |def outputs_of_batch(features):
-e |    return model(features, training=False)
-E |    now = [tf.convert_to_tensor(average.value) for average in averages]
-E |    with keras.StatelessScope(state_mapping=list(zip(model.trainable_variables, now))):
-E |        return model(features, training=False)
-  |
-  |
-  |def outputs_of(features):
-  |    starts = range(0, len(features), $examples)
-  |    batches = [features[first : first + $examples] for first in starts]
-  |    return np.concatenate([outputs_of_batch(batch).numpy() for batch in batches])
-  |
-  |
-F |def figure(outputs, labels):
-F |    """The mean F1 of those that occur, in labels or predictions."""
-Fk|    every = np.arange(outputs.shape[1])
-Fk|    said, has = np.argmax(outputs, axis=1)[:, None] == every, labels[:, None] == every
-FK|    said, has = outputs > 0, labels > 0.5
-F |    right, both = (said & has).sum(axis=0), said.sum(axis=0) + has.sum(axis=0)
-F |    return np.mean(2.0 * right[both > 0] / both[both > 0])
-A |def figure(outputs, labels):
-A |    """The mean area under the ROC curve of those that some examples have, and some have not."""
-Ak|    scores, has = (outputs[:, 1] - outputs[:, 0])[:, None], labels[:, None] > 0
-AK|    scores, has = outputs, labels > 0.5
-A |    areas = []
-A |    for score, which in zip(np.float32(scores).T, has.T):
-A |        if which.any() and not which.all():
-A |            different, places = np.unique(score, return_inverse=True)
-A |            with_it = np.bincount(places[which], None, len(different))
-A |            without = np.bincount(places[~which], None, len(different))
-A |            pairs = with_it * (np.cumsum(without) - 0.5 * without)
-A |            areas.append(pairs.sum() / (which.sum() * (~which).sum()))
-A |    return np.mean(areas)
-R |def figure(outputs, labels):
-R |    """The mean coefficient of determination of the values that differ between examples."""
-R |    labels = np.float64((labels.reshape(outputs.shape) - MEAN) / UNIT)
-R |    errors = np.square(outputs - labels).sum(axis=0)
-R |    squares = np.square(labels).sum(axis=0)
-R |    variances = squares - labels.sum(axis=0) ** 2 / len(labels)
-R |    known = variances > 1e-9 * np.maximum(squares, 1e-30)
-R |    return np.mean(1.0 - errors[known] / variances[known])
-'''
+_WITH_AVERAGES = """
+    now = [tf.convert_to_tensor(average.value) for average in averages]
+    with keras.StatelessScope(state_mapping=list(zip(model.trainable_variables, now))):
+        return model(features, training=False)
+"""
+_OUTPUTS = """
+def outputs_of(features):
+    starts = range(0, len(features), $examples)
+    batches = [features[first : first + $examples] for first in starts]
+    return np.concatenate([outputs_of_batch(batch).numpy() for batch in batches])
+"""
+_F1_OF_CLASSES = """
+    every = np.arange(outputs.shape[1])
+    said, has = np.argmax(outputs, axis=1)[:, None] == every, labels[:, None] == every
+"""
+_F1 = """
+    found = macro_f1((said & has).sum(axis=0), said.sum(axis=0), has.sum(axis=0))
+"""
+_AUC_OF_CLASSES = """
+    scores, has = (outputs[:, 1] - outputs[:, 0])[:, None], labels[:, None] > 0
+"""
+_AUC = """
+    found = area_of(np.float32(scores), has)
+"""
+_R2 = """
+    labels = np.float64((labels.reshape(outputs.shape) - MEAN) / UNIT)
+    sums = np.stack([np.square(outputs - labels), labels, np.square(labels)]).sum(axis=1)
+    found = mean_r2(sums, len(labels))
+"""
+_FIGURES: Final = {
+    BestMetric.F1: "macro_f1",
+    BestMetric.AUC: "area_of",
+    BestMetric.R2: "mean_r2",
+}
 
 
 def figure_section(
@@ -65,12 +56,29 @@ def figure_section(
         examples: How many of them are measured at a time, in Python.
         averages: The model is validated with averages of its weights.
     """
-    conditions = {
-        "F": metric is BestMetric.F1,
-        "A": metric is BestMetric.AUC,
-        "R": metric is BestMetric.R2,
-        "K": target is Target.LABELS,
-        "E": averages,
-    }
-    lines = lines_for(_TEXT, {letter for letter, holds in conditions.items() if holds})
-    return Template(lines).substitute(examples=examples)
+    return joined(
+        part("scores", _FIGURES[metric]),
+        lines_of(_outputs_of_batch(averages=averages)),
+        Template(_OUTPUTS).substitute(examples=examples),
+        lines_of(_figure(metric, are_labels=target is Target.LABELS)),
+    )
+
+
+def _outputs_of_batch(*, averages: bool) -> Iterator[str]:
+    yield "@tf.function(autograph=False)"
+    yield "def outputs_of_batch(features):"
+    yield _WITH_AVERAGES if averages else "    return model(features, training=False)"
+
+
+def _figure(metric: BestMetric, *, are_labels: bool) -> Iterator[str]:
+    yield "def figure(outputs, labels):"
+    match metric:
+        case BestMetric.F1:
+            yield "    said, has = outputs > 0, labels > 0.5" if are_labels else _F1_OF_CLASSES
+            yield _F1
+        case BestMetric.AUC:
+            yield "    scores, has = outputs, labels > 0.5" if are_labels else _AUC_OF_CLASSES
+            yield _AUC
+        case _:
+            yield _R2
+    yield "    return np.nan if found is None else found"

@@ -1,206 +1,120 @@
 """The script of the tasks ``evaluate`` and ``predict``: ``trainer/inference``, cut down."""
 
+from collections.abc import Iterator
 from string import Template
 
-from gpupanel.domain.data import DataSettings, Target
+from gpupanel.domain.data import Target
 from gpupanel.domain.model import Inputs
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.class_names import classes_of_model
 from gpupanel.planning.script.data_section import script_of, split_section
 from gpupanel.planning.script.ending import ending_functions
-from gpupanel.planning.script.saved_file import FITTING_SHAPE
-from gpupanel.planning.script.sections import joined, lines_for
+from gpupanel.planning.script.parts import part
+from gpupanel.planning.script.saved_file import shape_function
+from gpupanel.planning.script.sections import joined, lines_of
 
-# In the margin: E evaluation, V values to be predicted, K several labels at once, C predictions as
-# CSV, N with the name of each file.
-_TEXT = '''
-eC|import csv
-eC|
-  |DEVICES, SHARES, BATCH = $devices, $shares, $batch
-  |
-  |
-  |$fitting_shape
-  |
-  |
-  |$ending
-  |
-  |
-  |def without_ending(model):
-  |    """What the model ends in, and the model without a softmax or a single sigmoid.
-  |
-  |    A loss is exact before them.
-  |    """
-  |    ending = ending_of(model)
-V |    return ending, model
-vk|    outputs = int(np.prod(model.outputs[0].shape[1:]))
-vk|    is_cut = ending == ("softmax" if outputs > 1 else "sigmoid")
-K |    is_cut = ending == "sigmoid"
-v |    if ending not in ("softmax", "sigmoid"):
-v |        ending = $said or ("linear" if ending == "linear" else "unknown")
-v |    return ending, (before_ending(model, ending) if is_cut else model)
-  |
-  |
-  |def loaded_on(device):
-  |    with tf.device(device):
-  |        model = keras.saving.load_model($path, compile=False, safe_mode=True)
-  |    ends = () if isinstance(model, keras.Sequential) else (model.input, model.output)
-  |    if not all(isinstance(each, keras.KerasTensor) for each in ends):  # one may have a name
-  |        model = keras.Model(model.inputs[0], model.outputs[0])
-  |    shape = fitting_shape(tuple(model.inputs[0].shape[1:]), tuple(x.shape[1:]))
-  |    dtype, (ending, model) = model.inputs[0].dtype, without_ending(model)
-  |
-  |    @tf.function(autograph=False)
-  |    def outputs_of(features):
-  |        with tf.device(device):
-  |            outputs = tf.cast(model(tf.cast($given, dtype), training=False), tf.float32)
-  |        return tf.reshape(outputs, [features.shape[0], -1])
-  |
-  |    def call(features):
-  |        with tf.device(device):
-  |            return outputs_of(tf.constant(features.reshape(-1, *shape)))
-  |
-  |    return ending, call
-  |
-  |
-  |models = [loaded_on(device) for device in DEVICES]
-  |
-  |
-  |def outputs_of(rows):
-  |    """The model's outputs for some examples; each device takes its share of them."""
-  |    features = x[rows]
-  |    borders = np.concatenate([[0], np.cumsum(SHARES)]) * len(rows) // BATCH
-  |    parts = zip(models, borders, borders[1:])
-  |    found = [model(features[first:end]) for (_, model), first, end in parts if first < end]
-  |    outputs = np.concatenate([each.numpy() for each in found])
-  |    if not np.isfinite(outputs).all():
-  |        raise SystemExit("The model gives NaN or infinity.")
-  |    return outputs
-vk|
-vk|
-vk|def meaning_of(ending, first):
-vk|    """What the outputs mean, by what the model ends in, else by the first examples."""
-vk|    if first.shape[1] > 1:
-vk|        if ending in ("sigmoid", "probabilities"):
-vk|            return "probabilities"
-vk|        sums_to_one = np.abs(first.sum(axis=1, dtype=np.float64) - 1) < 1e-3
-vk|        if ending == "unknown" and (first >= 0).all() and sums_to_one.all():
-vk|            return "probabilities"
-vk|        return "logits"
-vk|    if not class_names and ending == "linear":
-vk|        return "values"
-vk|    is_unknown = ending == "unknown" and ((first >= 0) & (first <= 1)).all()
-vk|    if ending == "probabilities" or is_unknown:
-vk|        return "a probability"
-vk|    return "a logit"
-vk|
-vk|
-vk|def scores_of(outputs):
-vk|    """Probabilities of the classes, and their logarithms."""
-vk|    if meaning in ("a logit", "a probability"):  # of the second of two classes
-vk|        other = np.zeros_like(outputs) if meaning == "a logit" else 1 - outputs
-vk|        outputs = np.concatenate([other, outputs], axis=1)
-vk|    if meaning in ("a logit", "logits"):
-vk|        shifted = outputs - outputs.max(axis=1, keepdims=True)
-vk|        logarithms = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
-vk|        return np.exp(logarithms), logarithms
-vk|    sums = np.maximum(outputs.sum(axis=1, keepdims=True), 1e-7)
-vk|    return outputs, np.log(np.clip(outputs / sums, 1e-7, 1 - 1e-7))
-  |
-  |
-  |first = outputs_of(indices[:64])
-EV|if first.shape[1] != np.prod(y.shape[1:]):
-eV|if y is not None and first.shape[1] != np.prod(y.shape[1:]):
-vk|if not (first.shape[1] $fit or (first.shape[1] == 1 and len(class_names) <= 2)):
-K |class_names = class_names or [str(number) for number in range(first.shape[1])]
-K |if first.shape[1] != len(class_names):
-  |    raise SystemExit(f"The model has {first.shape[1]} outputs, which do not fit the data.")
-vk|meaning = meaning_of(models[0][0], first)
-K |ending = models[0][0]
-K |are_logits = ending in ("sigmoid", "linear", "logits")
-K |are_logits |= ending != "probabilities" and not ((first >= 0) & (first <= 1)).all()
-  |batches = [indices[begin : begin + BATCH] for begin in range(0, len(indices), BATCH)]
-EV|loss = error = 0.0
-EV|for rows in batches:
-EV|    outputs = outputs_of(rows)
-EV|    errors = outputs.astype(np.float64) - y[rows].reshape(outputs.shape).astype(np.float64)
-EV|    loss += np.square(errors).mean(axis=1).sum()
-EV|    error += np.abs(errors).mean(axis=1).sum()
-EV|print(f"loss {loss / len(indices):.6f}  mean absolute error {error / len(indices):.6f}")
-EK|loss = right = 0.0
-EK|for rows in batches:
-EK|    outputs, has = outputs_of(rows), y[rows] > 0.5
-EK|    if are_logits:
-EK|        losses = np.logaddexp(np.float32(0), np.where(has, -outputs, outputs))
-EK|    else:
-EK|        losses = -np.log(np.clip(np.where(has, outputs, 1 - outputs), 1e-7, 1))
-EK|    loss += losses.mean(axis=1, dtype=np.float64).sum()
-EK|    right += ((outputs > (0 if are_logits else 0.5)) == has).mean(axis=1).sum()
-EK|print(f"loss {loss / len(indices):.6f}  accuracy {right / len(indices):.6f}")
-Evk|loss, confusion = 0.0, None
-Evk|for rows in batches:
-Evk|    probabilities, logarithms = scores_of(outputs_of(rows))
-Evk|    loss -= logarithms[np.arange(len(rows)), y[rows]].sum(dtype=np.float64)
-Evk|    if confusion is None:  # rows: the class of an example; columns: what it was taken for
-Evk|        confusion = np.zeros((probabilities.shape[1], probabilities.shape[1]), int)
-Evk|    np.add.at(confusion, (y[rows], logarithms.argmax(axis=1)), 1)
-Evk|accuracy = np.trace(confusion) / len(indices)
-Evk|print(f"loss {loss / len(indices):.6f}  accuracy {accuracy:.6f}")
-Evk|print(confusion)
-eV|numbers, class_names = np.concatenate([outputs_of(rows) for rows in batches]), []
-ev|numbers = np.concatenate([outputs_of(rows) for rows in batches])
-eK|if are_logits:
-eK|    numbers = np.exp(-np.logaddexp(np.float32(0), -numbers))
-evk|if meaning == "values":
-evk|    class_names = []
-evk|else:
-evk|    numbers = scores_of(numbers)[0]
-evk|    more = range(len(class_names), numbers.shape[1])
-evk|    class_names = [*class_names, *map(str, more)][: numbers.shape[1]]
-ek|predicted = numbers.argmax(axis=1).astype(np.int32)
-eK|predicted = (numbers > 0.5).astype(np.int32)
-e |arrays = {"index": indices}
-e |if class_names:
-e |    arrays |= {"predicted": predicted, "probabilities": numbers, "class_names": class_names}
-e |else:
-e |    arrays["values"] = numbers if numbers.shape[1] > 1 else numbers[:, 0]
-ecN|arrays["file_name"] = [os.path.relpath(x.paths[index], $root) for index in indices]
-e |if y is not None:
-e |    arrays["label"] = y[indices]
-ec|np.savez("predictions.npz", **arrays)
-eCK|
-eCK|
-eCK|def joined(row):
-eCK|    return "|".join(class_names[place] for place in np.flatnonzero(row))
-eCK|
-eCK|
-eCK|header = ["predicted_names", *([] if y is None else ["label_names"])]
-eCK|header += [f"probability of {name}" for name in class_names]
-eCk|places = range(1, numbers.shape[1] + 1) if numbers.shape[1] > 1 else []
-eCk|header = ["predicted_name", "predicted"] if class_names else []
-eCk|if y is not None:
-eCk|    values = [f"label {place}" for place in places] or ["label"]
-eCk|    header += ["label_name", "label"] if class_names else values
-eCk|header += [f"probability of {name}" for name in class_names]
-eCk|header += [] if class_names else [f"value {place}" for place in places] or ["value"]
-eCn|with open("predictions.csv", "w", encoding="utf-8", newline="") as file:
-eCN|how = {"encoding": "utf-8", "errors": "backslashreplace", "newline": ""}
-eCN|with open("predictions.csv", "w", **how) as file:
-eC|    lines = csv.writer(file, lineterminator="\\n")
-eCn|    lines.writerow(["index", *header])
-eCN|    lines.writerow(["index", "file", *header])
-eC|    for index, taken, row in zip(indices, predicted, numbers.tolist()):
-eCK|        cells = [joined(taken), *([] if y is None else [joined(y[index])])]
-eCk|        cells = [class_names[taken], taken] if class_names else []
-eCk|        if y is not None and class_names:
-eCk|            cells += [class_names[y[index]], y[index]]
-eCk|        elif y is not None:
-eCk|            cells += [f"{number:.9g}" for number in np.ravel(y[index])]
-eCN|        cells = [os.path.relpath(x.paths[index], $root), *cells]
-eC|        lines.writerow([index, *cells, *(f"{number:.9g}" for number in row)])
-e |print(f"{len(indices)} predictions")
+_MODELS = '''
+DEVICES, SHARES, BATCH = $devices, $shares, $batch
+LABELS_ARE, OUTPUTS_ARE = $target, $said  # the latter as a person says
+
+
+def loaded_on(device):
+    """What the model's last layers do, and a function from examples to its outputs."""
+    with tf.device(device):
+        model = keras.saving.load_model($path, compile=False, safe_mode=True)
+    model = with_plain_ends(model)
+    shape, dtype = shape_for(model), model.inputs[0].dtype
+    count = int(np.prod(model.outputs[0].shape[1:]))
+    activation = activation_of(ending_of(model), count, OUTPUTS_ARE)
+    if ending := ending_taken_off(activation, count, LABELS_ARE):
+        model = before_ending(model, ending)
+
+    @tf.function(autograph=False)
+    def outputs_of(features):
+        with tf.device(device):
+            outputs = tf.cast(model(tf.cast($given, dtype), training=False), tf.float32)
+        return tf.reshape(outputs, [features.shape[0], -1])
+
+    def call(features):
+        with tf.device(device):
+            return outputs_of(tf.constant(features.reshape(-1, *shape)))
+
+    return activation, call
+
+
+models = [loaded_on(device) for device in DEVICES]
+
+
+def outputs_of(rows):
+    """The model's outputs for some examples; each device takes its share of them."""
+    features = x[rows]
+    borders = np.concatenate([[0], np.cumsum(SHARES)]) * len(rows) // BATCH
+    parts = zip(models, borders, borders[1:])
+    found = [model(features[first:end]) for (_, model), first, end in parts if first < end]
+    outputs = np.concatenate([each.numpy() for each in found])
+    if not np.isfinite(outputs).all():
+        raise SystemExit("The model gives NaN or infinity.")
+    return outputs
+
+
+first = outputs_of(indices[:64])
+count = first.shape[1]
 '''
-
+_MEANING = """
+if not ($fit):
+    raise SystemExit(f"The model has {count} outputs, which do not fit the data.")
+meaning = meaning_of(models[0][0], first, len(class_names) or None, LABELS_ARE)
+batches = [indices[begin : begin + BATCH] for begin in range(0, len(indices), BATCH)]
+"""
+_EVALUATED = {
+    Target.VALUES: """
+loss = measure = 0.0
+for rows in batches:
+    outputs = outputs_of(rows)
+    errors = outputs.astype(np.float64) - y[rows].reshape(outputs.shape).astype(np.float64)
+    loss += sum_of_means(np.square(errors))
+    measure += sum_of_means(np.abs(errors))
+print(f"loss {loss / len(indices):.6f}  mean absolute error {measure / len(indices):.6f}")
+""",
+    Target.LABELS: """
+loss = measure = 0.0
+for rows in batches:
+    outputs = outputs_of(rows)
+    loss -= sum_of_means(label_scores(outputs, y[rows], meaning))
+    measure += sum_of_means(said_labels(outputs, meaning) == (y[rows] > 0.5))
+print(f"loss {loss / len(indices):.6f}  accuracy {measure / len(indices):.6f}")
+""",
+    Target.CLASSES: """
+loss = measure = 0.0
+confusion = np.zeros([max(2, count)] * 2, int)  # rows: the class; columns: what it is taken for
+for rows in batches:
+    logarithms = scores_of(outputs_of(rows), meaning).logarithms
+    loss -= logarithms[np.arange(len(rows)), y[rows]].sum(dtype=np.float64)
+    np.add.at(confusion, (y[rows], logarithms.argmax(axis=1)), 1)
+accuracy = np.trace(confusion) / len(indices)
+print(f"loss {loss / len(indices):.6f}  accuracy {accuracy:.6f}")
+print(confusion)
+""",
+}
+_CLASS_NAMES = """
+names = [*class_names, *map(str, range(len(class_names), max(2, count)))][: max(2, count)]
+"""
+_PREDICTIONS = """
+predictions = Predictions(
+    indices=indices,
+    labels=None if y is None else y[indices],
+"""
+_NAMES_OF = {
+    Target.VALUES: "()",
+    Target.LABELS: "tuple(class_names)",
+    Target.CLASSES: "() if meaning is Meaning.VALUES else tuple(names)",
+}
+_CSV = """
+how = {"encoding": "utf-8", "errors": "backslashreplace", "newline": ""}
+with open("predictions.csv", "w", **how) as file:
+    csv.writer(file, lineterminator="\\n").writerows(predictions.rows())
+"""
 
 _ALL_ARE_TAKEN = """
 import sys
@@ -244,9 +158,7 @@ def _indices(profile: Profile) -> str:
         return f"{together}\nindices = np.arange(len(x), dtype=np.int32)"
     if data.held_out_fraction:
         chosen = "kept" if which == "training" else "held_back"
-        return joined(
-            split_section(data), together, f"indices = np.sort({chosen}).astype(np.int32)"
-        )
+        return joined(split_section(data), together, f"indices = {chosen}")
     end = "held_back" if data.has_validation_set else "len(x)"
     bounds = "count" if which == "training" else f"count, {end}"
     return f"{together}\nindices = np.arange({bounds}, dtype=np.int32)"
@@ -254,29 +166,70 @@ def _indices(profile: Profile) -> str:
 
 def inference_section(profile: Profile, plan: LaunchPlan) -> str:
     """Python that loads the model onto each device and evaluates, or writes predictions."""
-    csv = profile.inference.output_of(profile.data) == "csv"
+    needed = ["activation_of", "ending_taken_off", "meaning_of"]
+    if profile.task == "predict":
+        needed.append("predicted_numbers")
+    elif profile.data.target_kind is Target.VALUES:
+        needed.append("sum_of_means")
+    elif profile.data.target_kind is Target.LABELS:
+        needed += ["sum_of_means", "label_scores", "said_labels"]
+    else:
+        needed.append("scores_of")
+    predictions = "" if profile.task == "evaluate" else part("predictions")
+    return joined(
+        shape_function(),
+        part("given_models", "with_plain_ends"),
+        ending_functions(),
+        part("output_meaning", *needed),
+        predictions,
+        lines_of(_inference(profile, plan)),
+    )
+
+
+def _inference(profile: Profile, plan: LaunchPlan) -> Iterator[str]:
+    target = profile.data.target_kind or Target.CLASSES
+    is_evaluated = profile.task == "evaluate"
+    is_csv = profile.inference.output_of(profile.data) == "csv"
+    if is_csv and not is_evaluated:
+        yield "import csv"
+        yield ""
     said = profile.model.chosen_outputs
-    conditions = {
-        "E": profile.task == "evaluate",
-        "V": profile.data.target_kind is Target.VALUES,
-        "K": profile.data.target_kind is Target.LABELS,
-        "C": csv,
-        "N": profile.data.is_decoded,
-    }
-    return Template(
-        lines_for(_TEXT, {letter for letter, holds in conditions.items() if holds})
-    ).substitute(
+    yield Template(_MODELS).substitute(
         devices=[replica.logical_device for replica in plan.replicas],
         shares=list(plan.shares),
         batch=plan.global_batch_size,
         path=repr(profile.model.chosen_path),
-        root=repr(profile.data.chosen_path),
-        fit=_fit(profile.data),
-        fitting_shape=FITTING_SHAPE.strip("\n"),
-        ending=ending_functions(),
+        target=repr(target.value),
         said=repr(said and said.value),
         given=_given(profile.model.chosen_inputs),
     )
+    if target is Target.VALUES:
+        yield "class_names = []"
+    elif target is Target.LABELS:
+        yield "class_names = class_names or [str(number) for number in range(count)]"
+    yield Template(_MEANING).substitute(fit=_fit(profile))
+    if is_evaluated:
+        yield _EVALUATED[target]
+    else:
+        yield from _predicted(profile, target, is_csv=is_csv)
+
+
+def _predicted(profile: Profile, target: Target, *, is_csv: bool) -> Iterator[str]:
+    yield "numbers = [predicted_numbers(outputs_of(rows), meaning) for rows in batches]"
+    if target is Target.CLASSES:
+        yield _CLASS_NAMES
+    yield _PREDICTIONS
+    yield f"    class_names={_NAMES_OF[target]},"
+    yield "    numbers=np.concatenate(numbers),"
+    if target is Target.LABELS:
+        yield "    of_labels=True,"
+    if profile.data.is_decoded:
+        root = repr(profile.data.chosen_path)
+        paths = f"os.path.relpath(x.paths[index], {root}) for index in indices"
+        yield f"    file_names=tuple({paths}),"
+    yield ")"
+    yield _CSV if is_csv else 'np.savez("predictions.npz", **predictions.arrays())'
+    yield 'print(f"{len(indices)} predictions")'
 
 
 def _given(inputs: Inputs | None) -> str:
@@ -287,10 +240,20 @@ def _given(inputs: Inputs | None) -> str:
     return f"tf.cast(features, tf.float32) * {scale!r} + {offset!r}"
 
 
-def _fit(data: DataSettings) -> str:
-    """How many outputs there must be; a greatest label shows the least number of classes."""
+def _fit(profile: Profile) -> str:
+    """Whether there are as many outputs as there must be, as an expression.
+
+    A greatest label shows the least number of classes.
+    """
+    data = profile.data
+    if data.target_kind is Target.VALUES:
+        known = "" if profile.task == "evaluate" else "y is None or "
+        return f"{known}count == np.prod(y.shape[1:])"
+    if data.target_kind is Target.LABELS:
+        return "count == len(class_names)"
+    of_two = "(count == 1 and len(class_names) <= 2)"
     if data.counts_classes_by_labels:
-        return ">= max(2, len(class_names))"
+        return f"count >= max(2, len(class_names)) or {of_two}"
     if data.may_lack_labels:
-        return "== (len(class_names) or first.shape[1])"
-    return "== len(class_names)"
+        return f"count == (len(class_names) or count) or {of_two}"
+    return f"count == len(class_names) or {of_two}"

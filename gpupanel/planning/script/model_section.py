@@ -6,7 +6,6 @@ How each kind of model is built stands in ``models``.
 import importlib
 from abc import abstractmethod
 from dataclasses import dataclass
-from string import Template
 from typing import Protocol, TypeVar
 
 from gpupanel.domain.data import DataSettings, Scaling, Target
@@ -16,14 +15,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.schedule import CYCLE_BEGINS_AT, CYCLE_ENDS_AT, ScheduleKind
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.script.parts import part
-from gpupanel.planning.script.sections import indented, joined, lines_for
-
-_STATISTICS = """
-def statistics(values):
-    values = np.asarray(values, np.float64)
-    deviation = values.std(axis=0)
-    return np.float32(values.mean(axis=0)), np.float32(np.where(deviation > 0, deviation, 1))
-"""
+from gpupanel.planning.script.sections import indented, joined
 
 WHOLE_MODEL = "keras.Model(inputs, outputs)"
 
@@ -33,45 +25,6 @@ averages = [  # of the weights, each beside its own
     for weight in model.trainable_variables
 ]
 """
-
-_ONWARD = """
-class Onward(keras.optimizers.schedules.LearningRateSchedule):
-    \"\"\"A schedule that goes on at its place with an optimizer whose steps begin anew.\"\"\"
-
-    def __init__(self, schedule, by):
-        self.schedule, self.by = schedule, by
-
-    def __call__(self, step):
-        return self.schedule(step + self.by)
-"""
-
-# In the margin: P the layers stand on several devices.
-_FUSED = '''
-  |class Fused$label(keras.optimizers.$label):
-  |    """Updates a weight by one operation of TensorFlow's, as a run does."""
-  |
-  |    def update_step(self, gradient, variable, learning_rate):
-  |        index, dtype = self._get_variable_index(variable), variable.dtype
-  |        momentum, velocity = self._momentums[index].value, self._velocities[index].value
-P |        if len({each.handle.device for each in (variable, momentum, velocity)}) > 1:
-P |            # The operation wants them on one device.
-P |            super().update_step(gradient, variable, learning_rate)
-P |            return
-  |        step = tf.cast(self.iterations.value + 1, dtype)
-  |        tf.raw_ops.ResourceApplyAdam(
-  |            var=variable.handle,
-  |            m=momentum.handle,
-  |            v=velocity.handle,
-  |            beta1_power=tf.pow(tf.cast(self.beta_1, dtype), step),
-  |            beta2_power=tf.pow(tf.cast(self.beta_2, dtype), step),
-  |            lr=tf.cast(learning_rate, dtype),
-  |            beta1=self.beta_1,
-  |            beta2=self.beta_2,
-  |            epsilon=self.epsilon,
-  |            grad=tf.cast(gradient, dtype),
-  |            use_locking=True,
-  |        )
-'''
 
 Settings = TypeVar("Settings", bound=Model, contravariant=True)
 
@@ -127,11 +80,13 @@ def model_section(profile: Profile, plan: LaunchPlan) -> str:
         _AVERAGES if profile.training.ema is not None else "",
     )
     return joined(
-        _STATISTICS if has_statistics else "",
+        part("statistics") if has_statistics else "",
         part("batch_norm") if has_norms else "",
         built.definitions,
         schedule,
-        _optimizer_class(profile.training, plan),
+        part("fused_adam", f"Fused{profile.training.optimizer.label}")
+        if profile.training.is_fused
+        else "",
         f"keras.utils.set_random_seed(SEED)\nwith strategy.scope():\n{indented(lines)}",
     )
 
@@ -213,7 +168,7 @@ def _rate(profile: Profile, plan: LaunchPlan) -> str:
     if tuning is not None:
         _, again = _schedule(training, later_rate(profile))
         onward = f"later_rate = Onward(tuning_rate, {tuning.from_epoch - 1} * STEPS)"
-        parts = [_ONWARD, *parts, f"tuning_rate = {again}", onward]
+        parts = [part("later_schedule"), *parts, f"tuning_rate = {again}", onward]
     return joined(*parts)
 
 
@@ -236,14 +191,6 @@ def _schedule(training: TrainingSettings, greatest: float) -> tuple[str, str]:
             made = f"CosineDecay(\n    {begins_at}, max(1, {falling} - rising), alpha={least}, "
             made += f"warmup_target={greatest}, warmup_steps=rising\n)"
     return rising, f"keras.optimizers.schedules.{made}"
-
-
-def _optimizer_class(training: TrainingSettings, plan: LaunchPlan) -> str:
-    """The class of an optimizer that a run does not take from Keras; empty where it does."""
-    if not training.is_fused:
-        return ""
-    lines = lines_for(_FUSED, {"P"} if plan.places else ())
-    return Template(lines).substitute(label=training.optimizer.label)
 
 
 def _optimizer(training: TrainingSettings, rate: str) -> str:

@@ -2,13 +2,19 @@
 
 from typing import Final
 
-FITTING_SHAPE: Final = '''
-def fitting_shape(wanted, shape):
-    """The shape in which the model takes an example: the same numbers in the same order."""
-    flat, without_channel = (int(np.prod(shape)),), shape[:-1] if shape[-1:] == (1,) else shape
-    for each in (shape, (*shape, 1), without_channel, flat):
-        if len(each) == len(wanted):
-            if all(side in (None, there) for side, there in zip(wanted, each)):
-                return each
-    raise SystemExit(f"The model takes examples of the shape {wanted}, the data has {shape}.")
-'''
+from gpupanel.planning.script.parts import part
+from gpupanel.planning.script.sections import joined
+
+_SHAPE_FOR: Final = """
+def shape_for(model):
+    wanted, shape = tuple(model.inputs[0].shape[1:]), tuple(x.shape[1:])
+    found = fitting(wanted, shape)
+    if found is None:
+        raise SystemExit(f"The model takes examples of the shape {wanted}, the data has {shape}.")
+    return found
+"""
+
+
+def shape_function() -> str:
+    """Python with ``shape_for(model)``: in which shape it takes the examples ``x``."""
+    return joined(part("input_shape"), _SHAPE_FOR)

@@ -2,25 +2,8 @@
 
 import re
 import sys
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from textwrap import fill
-
-
-def lines_for(text: str, holds: Collection[str]) -> str:
-    """The lines whose condition holds.
-
-    Args:
-        text: Each line is a margin, ``|`` and what is to be written. A capital letter in the margin
-            has to hold, a small one must not.
-        holds: Capital letters.
-    """
-    lines = []
-    for line in text.strip("\n").split("\n"):
-        margin, _, written = line.partition("|")
-        conditions = margin.replace(" ", "")
-        if all((each.upper() in holds) == each.isupper() for each in conditions):
-            lines.append(written)
-    return "\n".join(lines)
 
 
 def lines_of(pieces: Iterable[str]) -> str:
@@ -54,6 +37,7 @@ def with_imports_first(code: str) -> str:
     if not imports:
         return code
     rest = "\n".join(line for line in lines if line not in imports).strip("\n")
+    imports = _out_of_one_module(imports)
     rest = re.sub("\n{4,}", "\n\n\n", rest)
     module_of = {line: line.split()[1] for line in imports}
     # As isort has them: whole modules before what is taken out of one.
@@ -63,6 +47,18 @@ def with_imports_first(code: str) -> str:
     head = "\n\n".join("\n".join(group) for group in groups if group)
     apart = "\n\n\n" if rest.startswith(_DEFINITIONS) else "\n\n"
     return f"{head}{apart}{rest}"
+
+
+def _out_of_one_module(imports: set[str]) -> set[str]:
+    """The same imports, with one line for all that is taken out of a module."""
+    taken: dict[str, set[str]] = {}
+    for line in imports:
+        module, is_from, names = line.partition(" import ")
+        taken.setdefault(module, set()).update(names.split(", ") if is_from else ())
+    return {
+        f"{module} import {', '.join(sorted(names))}" if names else module
+        for module, names in taken.items()
+    }
 
 
 def indented(lines: str, spaces: int = 4) -> str:

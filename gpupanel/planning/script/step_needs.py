@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
-from gpupanel.domain.data import ClassWeights, Target
+from gpupanel.domain.data import Target
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
+from gpupanel.planning.script.loss_section import weights_classes
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +86,9 @@ def step_needs(profile: Profile, plan: LaunchPlan) -> StepNeeds:
         clips=training.clip_norm is not None,
         decays=training.decays_weights,
         is_compiled=training.jit_compile,
-        weights_classes=data.target_kind in (Target.CLASSES, None)
-        and data.class_weights is not ClassWeights.NONE,
+        weights_classes=weights_classes(data),
         augments=data.chosen_augmentation.changes_anything,
         measures=data.may_validate or data.may_test,
         keeps_averages=training.ema is not None,
-        changes_loss=training.changes_loss,
+        changes_loss=training.changes_loss and data.target_kind is not Target.VALUES,
     )

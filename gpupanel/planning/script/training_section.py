@@ -9,6 +9,7 @@ from gpupanel.planning.script.epoch_needs import EpochNeeds, epoch_needs
 from gpupanel.planning.script.epoch_section import epoch_section
 from gpupanel.planning.script.figure_section import figure_section
 from gpupanel.planning.script.loss_section import loss_section
+from gpupanel.planning.script.parts import part
 from gpupanel.planning.script.sections import indented, joined, lines_of
 from gpupanel.planning.script.step_section import step_section
 
@@ -16,22 +17,6 @@ _NOT_FINITE = """
         if not np.isfinite(sums[0]):
             raise SystemExit("The loss is not finite any more.")
 """
-_OVERSAMPLED = '''
-def epoch_order(epoch):
-    """The examples of an epoch: each class as often as the most frequent one."""
-    random = np.random.default_rng([SEED, epoch, 2])
-    by_class = np.argsort(y, kind="stable")
-    members = np.split(by_class, np.flatnonzero(np.diff(y[by_class])) + 1)
-    most, taken = max(map(len, members)), []
-    for each in members:
-        taken += [each] * (most // len(each)) + [random.permutation(each)[: most % len(each)]]
-    taken = np.concatenate(taken)
-    return $ordered
-'''
-_ORDERED = {
-    True: "taken[np.random.default_rng([SEED, epoch]).permutation(len(taken))]",
-    False: "np.sort(taken)",
-}
 _WEIGHTS = '''
 import sys
 
@@ -91,8 +76,9 @@ def training_section(profile: Profile, plan: LaunchPlan) -> str:
         figure_section(metric, data.target_kind, measured, averages=averages)
         if needs.compares_figures
         else "",
+        part("epoch_order") if needs.oversamples else "",
         lines_of(_mean_over(needs, in_parts=in_parts)),
-        Template(_OVERSAMPLED).substitute(ordered=_ORDERED[data.shuffle])
+        f"ORDER = EpochOrder(len(x), SEED, shuffle={data.shuffle}, classes=y)"
         if needs.oversamples
         else "",
         weights if needs.keeps_best else "",

@@ -14,6 +14,7 @@ from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, Indices
 from gpupanel.trainer.datasets.fingerprint import Fingerprint
 from gpupanel.trainer.datasets.learned_from import KnownContent
 from gpupanel.trainer.datasets.replaced_examples import with_replacements
+from gpupanel.trainer.parts.splits import drawn_order, groups_first, parts_of_classes_first
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,47 +109,14 @@ def divide(
     count = round(examples * fraction)
     order, held_back = np.arange(examples, dtype=np.int32)[::-1], count
     if settings.holdout is Holdout.RANDOM:
-        # Epochs count from 1, so that [seed, 0] is a stream of the split's own.
-        order = np.random.default_rng([seed, 0]).permutation(examples).astype(np.int32)
+        order = drawn_order(examples, seed)
         if groups is not None:
-            order, held_back = _grouped(order, groups, count)
+            order, held_back = groups_first(order, groups, count)
         elif settings.stratify and classes is not None:
-            order, held_back = _stratified(order, classes, count)
+            order, held_back = parts_of_classes_first(order, classes, count)
     if held_back in (0, examples):
         raise _leaves_nothing(examples, fraction, "validate on" if held_back == 0 else "train on")
     return np.sort(order[held_back:]), np.sort(order[:held_back])
-
-
-def _grouped(order: Indices, groups: Array, count: int) -> tuple[Indices, int]:
-    """The examples with those first that are held back, and how many these are.
-
-    Whole groups in the order in which they are drawn, as long as they are no more than ``count``;
-    at least the first.
-    """
-    _, codes = np.unique(groups, return_inverse=True)
-    in_order = codes[order]
-    drawn = in_order[np.sort(np.unique(in_order, return_index=True)[1])]
-    ends = np.cumsum(np.bincount(codes)[drawn])
-    taken = drawn[: max(1, int(np.searchsorted(ends, count, side="right")))]
-    is_kept = ~np.isin(in_order, taken)
-    return order[np.argsort(is_kept, kind="stable")], len(order) - int(is_kept.sum())
-
-
-def _stratified(order: Indices, classes: Array, count: int) -> tuple[Indices, int]:
-    """The examples with those first that are held back, and how many these are.
-
-    Of each class its part of ``count`` is held back, rounded down; what is then missing comes from
-    the classes that lost most by it, of equal ones from the first. One example of each class stays.
-    """
-    sizes = np.bincount(classes)
-    parts, rests = np.divmod(sizes * count, len(order))
-    by_rest = np.argsort(-rests, kind="stable")
-    gives_more = (rests > 0) & (parts + 1 < sizes)
-    parts[by_rest[gives_more[by_rest]][: count - parts.sum()]] += 1
-    by_class = order[np.argsort(classes[order], kind="stable")]
-    place_in_class = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    is_kept = place_in_class >= np.repeat(parts, sizes)
-    return by_class[np.argsort(is_kept, kind="stable")], int(parts.sum())
 
 
 def _leaves_nothing(examples: int, fraction: float, rest: str) -> ProblemError:

@@ -32,8 +32,9 @@ from gpupanel.trainer.datasets.tables import text_layout
 from gpupanel.trainer.datasets.tables.empty_cells import known_words
 from gpupanel.trainer.datasets.tables.recipe import FeatureColumn, TableRecipe
 from gpupanel.trainer.datasets.texts.recipe import TextRecipe
-from gpupanel.trainer.inference.meaning import Activation, Meaning, read_outputs
+from gpupanel.trainer.inference.meaning import read_outputs
 from gpupanel.trainer.models.model_file import recipe_in, trained_on_in
+from gpupanel.trainer.parts.output_meaning import Activation, Meaning
 
 if TYPE_CHECKING:
     from gpupanel.trainer.inference.replicas import OutputLayer

@@ -15,17 +15,18 @@ from gpupanel.files.worst_file import WorstExamples
 from gpupanel.trainer.datasets.examples import Array, Indices
 from gpupanel.trainer.inference.confusion_counts import ConfusionCounts
 from gpupanel.trainer.inference.largest_errors import Errors, joined_errors, largest_errors
-from gpupanel.trainer.inference.meaning import (
+from gpupanel.trainer.inference.meaning import OutputMeaning
+from gpupanel.trainer.metrics.set_metric import SetMetric, SetPart, with_set_metrics
+from gpupanel.trainer.metrics.set_metrics import set_metrics_of
+from gpupanel.trainer.parts.output_meaning import (
     Floats,
     Meaning,
-    OutputMeaning,
     label_probabilities,
     label_scores,
+    said_labels,
     scores_of,
+    sum_of_means,
 )
-from gpupanel.trainer.metrics.scores import with_set_metrics
-from gpupanel.trainer.metrics.set_metric import SetMetric, SetPart
-from gpupanel.trainer.metrics.set_metrics import set_metrics_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,8 +95,8 @@ class Evaluation:
         predicted = outputs.astype(np.float64)
         errors = predicted - values
         return EvaluatedPart(
-            _sum_of_means(np.square(errors)),
-            _sum_of_means(abs(errors)),
+            sum_of_means(np.square(errors)),
+            sum_of_means(abs(errors)),
             _NO_CLASSES,
             worst=largest_errors(abs(errors), outputs, first),
             metric_sums=self._added(SetPart(predicted, values, predicted)),
@@ -105,11 +106,11 @@ class Evaluation:
         meaning = self._reading.meaning
         wanted = labels.astype(np.float32)
         logarithms = label_scores(outputs, wanted, meaning)
-        said, has = outputs > _even(meaning), wanted > 0.5
+        said, has = said_labels(outputs, meaning), wanted > 0.5
         counts = np.stack([each.sum(axis=0) for each in (has, said, has & said)])
         return EvaluatedPart(
-            -_sum_of_means(logarithms),
-            _sum_of_means(said == has),
+            -sum_of_means(logarithms),
+            sum_of_means(said == has),
             _NO_CLASSES,
             labels=counts.astype(np.int64),
             worst=largest_errors(-logarithms, label_probabilities(outputs, meaning), first),
@@ -232,13 +233,3 @@ def _set_metrics(labels: Array, reading: OutputMeaning) -> tuple[SetMetric, ...]
         outputs = reading.label_count or reading.class_count
     units = np.ones_like(means)
     return tuple(set_metrics_of(target, outputs, units, means, most_counted=math.inf))
-
-
-def _sum_of_means(each: npt.NDArray[np.generic]) -> float:
-    """Over the examples, of the mean over what stands in a row; shape [examples, outputs]."""
-    return float(each.mean(axis=1, dtype=np.float64).sum())
-
-
-def _even(meaning: Meaning) -> float:
-    """The output of a label that is as likely as not."""
-    return 0.0 if meaning is Meaning.LABEL_LOGITS else 0.5

@@ -8,7 +8,6 @@ from gpupanel.domain.data import Target
 from gpupanel.domain.inference import ExamplesChosen
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
-from gpupanel.trainer.datasets.class_names import UNKNOWN, by_places, used_classes
 from gpupanel.trainer.datasets.examples import (
     AllExamples,
     Array,
@@ -32,6 +31,7 @@ from gpupanel.trainer.models.model_file import (
     saved_model_path,
     trained_on_in,
 )
+from gpupanel.trainer.parts.class_names import UNKNOWN, by_places, used_classes
 from gpupanel.trainer.started_run import StartedRun
 
 _NO_CLASSES = Problem(

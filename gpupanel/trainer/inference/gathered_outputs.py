@@ -18,7 +18,7 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.value import Value
 from gpupanel.files.guarded_files import open_to_append, open_to_read
 from gpupanel.trainer.inference.examples import InferenceExamples
-from gpupanel.trainer.inference.meaning import Floats
+from gpupanel.trainer.parts.output_meaning import Floats
 
 _LOOK_S: Final = 0.05
 _WRITE_S: Final = 0.2

@@ -24,20 +24,15 @@ from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.inference.evaluation import Evaluation
 from gpupanel.trainer.inference.examples import InferenceExamples
 from gpupanel.trainer.inference.inference_work import InferenceWork
-from gpupanel.trainer.inference.meaning import (
-    Floats,
-    Meaning,
-    OutputMeaning,
-    label_probabilities,
-    read_outputs,
-    scores_of,
-)
-from gpupanel.trainer.inference.predictions import Predictions, write_predictions
+from gpupanel.trainer.inference.meaning import OutputMeaning, read_outputs
+from gpupanel.trainer.inference.predictions import write_predictions
 from gpupanel.trainer.inference.replicas import Replica, load_replicas, reshaped_hint
 from gpupanel.trainer.inference.spread import Digest
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.memory_shortage import is_out_of_memory
 from gpupanel.trainer.models.model_file import saved_model_path
+from gpupanel.trainer.parts.output_meaning import Floats, predicted_numbers
+from gpupanel.trainer.parts.predictions import Predictions
 from gpupanel.trainer.progress import TrainingRecord
 from gpupanel.trainer.saving.saving_problems import confusion_not_saved
 from gpupanel.trainer.started_run import StartedRun
@@ -198,11 +193,7 @@ class Inference:
         kept: list[Floats] = []
 
         def digest(outputs: Floats, _first: int) -> Floats:
-            if reading.meaning is Meaning.VALUES:
-                return outputs
-            if reading.of_labels:
-                return label_probabilities(outputs, reading.meaning)
-            return scores_of(outputs, reading.meaning).probabilities
+            return predicted_numbers(outputs, reading.meaning)
 
         ended = self._spread(replicas, digest, lambda _examples, parts: kept.extend(parts))
         if ended is not None:

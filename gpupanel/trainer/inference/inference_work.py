@@ -12,11 +12,11 @@ from gpupanel.trainer.inference.gathered_outputs import (
     OutputsWriter,
     origin_of,
 )
-from gpupanel.trainer.inference.meaning import Floats
 from gpupanel.trainer.inference.replicas import Replica
 from gpupanel.trainer.inference.spread import Digest, Others, Spread
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.models.model_file import saved_model_path
+from gpupanel.trainer.parts.output_meaning import Floats
 from gpupanel.trainer.progress import ExampleReports, TrainingRecord
 from gpupanel.trainer.started_run import StartedRun
 

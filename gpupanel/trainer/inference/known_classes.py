@@ -10,12 +10,6 @@ from gpupanel.domain.data import Target
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
 from gpupanel.domain.profile import Task
-from gpupanel.trainer.datasets.class_names import (
-    UNKNOWN,
-    are_numbers,
-    are_other_numbers,
-    places_of,
-)
 from gpupanel.trainer.models.model_classes import (
     KnownClasses,
     check_outputs,
@@ -25,6 +19,12 @@ from gpupanel.trainer.models.model_classes import (
     nameless,
     naming,
     unknown_classes,
+)
+from gpupanel.trainer.parts.class_names import (
+    UNKNOWN,
+    are_numbers,
+    are_other_numbers,
+    places_of,
 )
 
 _PREDICT = Fix.of("Predict, without labels", "task", "predict")
@@ -39,7 +39,7 @@ class ClassMatch:
         names: Of the classes or labels in the order of the model's outputs; none where it gives
             values, or nobody knows them.
         places: Of each class or label of the examples its number among the model's;
-            :data:`~gpupanel.trainer.datasets.class_names.UNKNOWN` where it has none. ``None``: the
+            :data:`~gpupanel.trainer.parts.class_names.UNKNOWN` where it has none. ``None``: the
             labels of the examples are of no use.
         notes: What was assumed, or left out.
     """

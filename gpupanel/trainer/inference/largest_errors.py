@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpupanel.files.worst_file import most_worst
-from gpupanel.trainer.inference.meaning import Floats
+from gpupanel.trainer.parts.output_meaning import Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,12 +13,16 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.inference.examples import InferenceExamples
-from gpupanel.trainer.inference.meaning import Activation, Floats
 from gpupanel.trainer.models.keras_settings import set_keras
 from gpupanel.trainer.models.loaded_model import check_single, fitting_shape, load_saved
 from gpupanel.trainer.models.model_file_problems import problem
-from gpupanel.trainer.models.output_ending import LINEAR, SIGMOID, SOFTMAX
 from gpupanel.trainer.parts.model_ending import before_ending, ending_of
+from gpupanel.trainer.parts.output_meaning import (
+    Activation,
+    Floats,
+    activation_of,
+    ending_taken_off,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,8 @@ class Replica:
         self._device = device
         self.shape = fitting_shape(model, examples.feature_shape)
         self._input_dtype = model.inputs[0].dtype
-        self._model = _before_activation(model, self.ending, examples.target)
+        taken_off = ending_taken_off(self.ending.activation, self.ending.outputs, examples.target)
+        self._model = before_ending(model, taken_off) if taken_off else model
         kind = tf.uint8 if examples.features_are_bytes else tf.float32
         signature = [tf.TensorSpec([None, *self.shape], kind)]
         self._function = tf.function(self._forward, input_signature=signature, autograph=False)
@@ -189,30 +194,4 @@ def output_layer_of(model: keras.Model, said: Outputs | None = None) -> OutputLa
             "is needed.",
             "Choose a model that gives one number for each class, or one value.",
         )
-    return OutputLayer(outputs, _activation(ending_of(model), outputs, said))
-
-
-def _activation(ending: str, outputs: int, said: Outputs | None) -> Activation:
-    if ending == SOFTMAX and outputs > 1:
-        return Activation.SOFTMAX
-    if ending == SIGMOID:
-        return Activation.SIGMOID
-    if said is not None:
-        are_logits = said is Outputs.LOGITS
-        return Activation.SAID_LOGITS if are_logits else Activation.SAID_PROBABILITIES
-    return Activation.LINEAR if ending == LINEAR else Activation.UNKNOWN
-
-
-def _before_activation(model: keras.Model, ending: OutputLayer, target: Target) -> keras.Model:
-    """The model without its last softmax, or sigmoid: the loss is exact there.
-
-    The sigmoid of several classes is kept, and of values either is a part.
-    """
-    of_labels = target is Target.LABELS
-    if target is Target.VALUES:
-        return model
-    if ending.activation is Activation.SIGMOID and (of_labels or ending.outputs == 1):
-        return before_ending(model, SIGMOID)
-    if ending.activation is Activation.SOFTMAX and not of_labels:
-        return before_ending(model, SOFTMAX)
-    return model
+    return OutputLayer(outputs, activation_of(ending_of(model), outputs, said))

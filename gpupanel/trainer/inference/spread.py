@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from gpupanel.trainer.datasets.examples import Array
-from gpupanel.trainer.inference.meaning import Floats
+from gpupanel.trainer.parts.output_meaning import Floats
 from gpupanel.trainer.steps.order import divide_batch
 
 _THREADS = 2

@@ -49,25 +49,11 @@ def first_edges(labels: int) -> Edges:
     return np.tile(edges, (labels, 1))
 
 
-def mean_area(has: Counts, has_not: Counts) -> float | None:
-    """The mean area under the ROC curve; two examples in the same bin count half.
-
-    Args:
-        has: How many examples that have each label are in each bin, shape [labels, bins].
-        has_not: Likewise, of those that have it not.
-    """
-    below = np.cumsum(has_not, axis=1) - has_not
-    pairs = (has * (below + 0.5 * has_not)).sum(axis=1)
-    every = has.sum(axis=1) * has_not.sum(axis=1)
-    known = every > 0
-    return float(np.mean(pairs[known] / every[known])) if known.any() else None
-
-
 def area_error(has: Counts, has_not: Counts, edges: Edges) -> float:
     """How far the mean area of bins can be from that of the scores themselves.
 
     Args:
-        has: See :func:`mean_area`.
+        has: See :func:`~gpupanel.trainer.parts.scores.mean_area`.
         has_not: Likewise.
         edges: Where the bins begin, but for the first one, shape [labels, bins - 1].
     """
@@ -100,24 +86,6 @@ def finer_edges(has: Counts, has_not: Counts, edges: Edges) -> Edges:
     for label in np.flatnonzero(open_pairs.any(axis=1)):
         found[label] = _divided(weights[label], edges[label])
     return found
-
-
-def area_of(scores: npt.NDArray[np.floating], has: npt.NDArray[np.bool_]) -> float | None:
-    """The mean area under the ROC curve by exact ranks, that of scikit-learn's ``roc_auc_score``.
-
-    Labels that all examples have, or none, have none.
-
-    Args:
-        scores: Greater ones are more probable, shape [examples, labels].
-        has: Which examples have which label, likewise.
-    """
-    areas = []
-    for of_label, which in zip(scores.T, has.T, strict=True):
-        different, bins = np.unique(of_label, return_inverse=True)
-        counts = (np.bincount(bins[each], minlength=len(different)) for each in (which, ~which))
-        areas.append(mean_area(*(each[np.newaxis].astype(np.float64) for each in counts)))
-    known = [area for area in areas if area is not None]
-    return float(np.mean(known)) if known else None
 
 
 def _are_one_number(edges: Edges) -> npt.NDArray[np.bool_]:

@@ -8,10 +8,10 @@ import tensorflow as tf
 from gpupanel.domain.data import Target
 from gpupanel.domain.outcome import Metrics
 from gpupanel.trainer.metrics.areas import GREATEST_ERROR
-from gpupanel.trainer.metrics.scores import Sums, with_set_metrics
-from gpupanel.trainer.metrics.set_metric import SetMetric
+from gpupanel.trainer.metrics.set_metric import SetMetric, with_set_metrics
 from gpupanel.trainer.metrics.set_metrics import set_metrics_of
 from gpupanel.trainer.models.objectives import Floats, Objective
+from gpupanel.trainer.parts.scores import Sums
 
 
 class EvaluationObjective:

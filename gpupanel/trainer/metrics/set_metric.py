@@ -1,13 +1,15 @@
 """What a metric of a set is, to whoever measures one."""
 
+import math
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy.typing as npt
 
-from gpupanel.trainer.metrics.scores import Sums
+from gpupanel.domain.outcome import Metrics
+from gpupanel.trainer.parts.scores import Sums
 
 if TYPE_CHECKING:
     # Whoever adds up arrays needs none.
@@ -72,3 +74,18 @@ class SetMetric(Protocol):
     def metrics_of_parts(self, total: Any, examples: int) -> Mapping[str, float | None]:  # noqa: ANN401
         """The same of all that :meth:`of_part` gave, added up."""
         return self.metrics(total, examples)
+
+
+def with_set_metrics(measured: Metrics, metrics: Iterable[Mapping[str, float | None]]) -> Metrics:
+    """Loss and what is measured with it, and all other metrics of the same set.
+
+    Args:
+        measured: Of values the loss is the mean squared error, in their units.
+        metrics: By their keys.
+    """
+    found: dict[str, float | None] = {}
+    for metric in metrics:
+        found |= metric
+    if measured.mean_absolute_error is not None and measured.loss is not None:
+        found["root_mean_squared_error"] = math.sqrt(measured.loss)
+    return measured.model_copy(update=found)

@@ -18,14 +18,12 @@ from gpupanel.trainer.metrics.areas import (
     GREATEST_ERROR,
     MOST_REFINEMENTS,
     area_error,
-    area_of,
     bins_of_labels,
     finer_edges,
     first_edges,
-    mean_area,
 )
-from gpupanel.trainer.metrics.scores import TOP, Sums, macro_f1, mean_r2
 from gpupanel.trainer.metrics.set_metric import SetMetric, SetPart
+from gpupanel.trainer.parts.scores import TOP, Sums, area_of, macro_f1, mean_area, mean_r2
 
 if TYPE_CHECKING:
     # Whoever adds up arrays needs none: functions of graphs import it.

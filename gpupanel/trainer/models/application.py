@@ -14,8 +14,8 @@ from gpupanel.trainer.models.frozen_layers import last_learning, let_learn
 from gpupanel.trainer.models.network import Building, Network
 from gpupanel.trainer.models.scaling import are_from_0_to_1
 from gpupanel.trainer.models.weights_file import check_weights_file, weights_problem
+from gpupanel.trainer.parts.rgb_pixels import rgb_pixels
 
-_RGB = 3
 _BASE = "base"
 
 
@@ -55,21 +55,13 @@ def _layers(base: keras.Model) -> list[keras.layers.Layer]:
 
 
 def _pixels(inputs: keras.KerasTensor, building: Building) -> keras.KerasTensor:
-    """Converts raw features to RGB pixels from 0 to 255."""
-    data, hidden, greatest = building.data, inputs, 255.0
+    """From raw features to pixels from 0 to 255 in three colours."""
+    data, greatest = building.data, 255.0
     if data.scaling is Scaling.DIVIDE:
         greatest = data.greatest
     elif data.scaling is Scaling.NONE and are_from_0_to_1(building.training):
         greatest = 1.0
-    if greatest != 255:
-        hidden = keras.layers.Rescaling(255.0 / greatest, name="pixels", dtype="float32")(hidden)
-    if len(hidden.shape) == 3:
-        hidden = keras.layers.Reshape((*hidden.shape[1:], 1), name="channel", dtype="float32")(
-            hidden
-        )
-    if hidden.shape[-1] == 1:
-        hidden = keras.layers.Concatenate(name="colours", dtype="float32")([hidden] * _RGB)
-    return hidden
+    return rgb_pixels(inputs, greatest)
 
 
 def _load_weights(base: keras.Model, model: ApplicationModel) -> None:

@@ -12,8 +12,8 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.models.network import Building, network_of
 from gpupanel.trainer.models.objectives import Floats
-from gpupanel.trainer.models.scaling import statistics
 from gpupanel.trainer.parts.batch_norm import batch_norms, prepare_batch_norms
+from gpupanel.trainer.parts.statistics import statistics
 
 _ANOTHER_MODEL = Problem(
     code="user_code_model_misfit",

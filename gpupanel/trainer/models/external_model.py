@@ -5,9 +5,10 @@ import tensorflow as tf
 
 from gpupanel.domain.data import Target
 from gpupanel.domain.model import Outputs
-from gpupanel.trainer.models.loaded_model import with_plain_ends
 from gpupanel.trainer.models.network import Building
 from gpupanel.trainer.models.output_ending import ENDINGS, ModelMisfitError, check_ending
+from gpupanel.trainer.parts.given_models import with_plain_ends
+from gpupanel.trainer.parts.input_shape import is_taken
 from gpupanel.trainer.parts.model_ending import before_ending, ending_of, with_logarithms
 
 
@@ -44,7 +45,7 @@ def checked_model(
         )
     if len(inputs) != 1 or len(given) != 1:
         raise ModelMisfitError(f"it has {len(inputs)} inputs and {len(given)} outputs")
-    if not _takes(tuple(inputs[0].shape[1:]), shape):
+    if not is_taken(tuple(inputs[0].shape[1:]), shape):
         raise ModelMisfitError(
             f"it takes examples of the shape {tuple(inputs[0].shape[1:])}, but they have the "
             f"shape {shape}"
@@ -103,9 +104,3 @@ def check_state(model: keras.Model) -> None:
             f"a layer changes its weight {changed[0]} while it is called, which only batch "
             "normalisation may"
         )
-
-
-def _takes(wanted: tuple[int | None, ...], shape: tuple[int, ...]) -> bool:
-    return len(wanted) == len(shape) and all(
-        side in (None, there) for side, there in zip(wanted, shape, strict=True)
-    )

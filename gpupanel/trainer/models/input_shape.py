@@ -1,6 +1,5 @@
 """Which shape of examples a saved model takes, and whether examples of another one fit it."""
 
-import math
 from collections.abc import Sequence
 from typing import Final, TypeGuard
 
@@ -28,24 +27,6 @@ def input_shape_in(configuration: object) -> InputShape | None:
     if not isinstance(shape, list) or not shape or not _are_sides(shape):
         return None
     return tuple(shape[1:])
-
-
-def fitting(wanted: InputShape, shape: tuple[int, ...]) -> tuple[int, ...] | None:
-    """The shape that examples get before a model takes them; ``None``: it takes something else.
-
-    Images without a channel axis fit a model that wants one, and the other way round; a model
-    that takes flat rows gets flat rows: the same numbers in the same order.
-
-    Args:
-        wanted: What the model takes.
-        shape: Of one example as the source has it.
-    """
-    flat = (math.prod(shape),)
-    without = shape[:-1] if shape[-1:] == (1,) else ()
-    for candidate in (shape, (*shape, 1), without, flat):
-        if (candidate or candidate == shape) and _matches(wanted, candidate):
-            return candidate
-    return None
 
 
 def input_misfit(
@@ -90,12 +71,6 @@ def _scaled(wanted: InputShape, shape: tuple[int, ...], data: DataSettings) -> F
             Change(path=("data", "image_size"), value=sides),
             Change(path=("data", "color"), value=wanted_color),
         ),
-    )
-
-
-def _matches(wanted: InputShape, shape: tuple[int, ...]) -> bool:
-    return len(wanted) == len(shape) and all(
-        side is None or side == there for side, there in zip(wanted, shape, strict=True)
     )
 
 

@@ -10,14 +10,6 @@ import numpy.typing as npt
 from gpupanel.domain.data import DataSettings, Target
 from gpupanel.domain.model import Head, ModelSettings, SavedModel
 from gpupanel.domain.problem import Fix, Problem, ProblemError
-from gpupanel.trainer.datasets.class_names import (
-    UNKNOWN,
-    are_numbers,
-    are_other_numbers,
-    by_places,
-    places_of,
-    used_classes,
-)
 from gpupanel.trainer.datasets.examples import Examples
 from gpupanel.trainer.datasets.split import Split
 from gpupanel.trainer.models.model_classes import (
@@ -30,6 +22,14 @@ from gpupanel.trainer.models.model_classes import (
     unknown_classes,
 )
 from gpupanel.trainer.models.model_file_problems import saved_model_misfit
+from gpupanel.trainer.parts.class_names import (
+    UNKNOWN,
+    are_numbers,
+    are_other_numbers,
+    by_places,
+    places_of,
+    used_classes,
+)
 
 _NEW_HEAD = Fix.of("Give it a new last layer", "model.head", Head.NEW.value)
 _OTHERWISE = "give the model a new last layer for this data, instead of the one that is kept"

@@ -6,9 +6,11 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.files.named_descriptors import named_file
 from gpupanel.trainer.file_errors import chain, is_no_space
 from gpupanel.trainer.memory_shortage import is_out_of_memory
-from gpupanel.trainer.models.input_shape import fitting, input_misfit
+from gpupanel.trainer.models.input_shape import input_misfit
 from gpupanel.trainer.models.model_file import still_file
 from gpupanel.trainer.models.model_file_problems import check_ends, problem
+from gpupanel.trainer.parts.given_models import with_plain_ends
+from gpupanel.trainer.parts.input_shape import fitting
 
 _NUMBERS = ("float", "bfloat", "int", "uint", "bool")
 
@@ -39,22 +41,6 @@ def _loaded(path: str, still: str) -> keras.Model:
             "than the one here may have saved it.",
             f"{type(error).__name__}: {error}",
         ) from error
-
-
-def with_plain_ends(model: keras.Model) -> keras.Model:
-    """The model as one that takes a tensor and gives a tensor, where it has one of each.
-
-    Keras keeps the names of inputs and outputs, so that one alone may be a dictionary or a list.
-    """
-    inputs, outputs = list(model.inputs or ()), list(model.outputs or ())
-    if len(inputs) != 1 or len(outputs) != 1:
-        return model
-    are_plain = isinstance(model, keras.Sequential) or (
-        isinstance(model.input, keras.KerasTensor) and isinstance(model.output, keras.KerasTensor)
-    )
-    if are_plain:
-        return model
-    return keras.Model(inputs[0], outputs[0], name=model.name)
 
 
 def check_single(model: keras.Model) -> None:

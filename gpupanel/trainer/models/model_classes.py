@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from gpupanel.domain.data import DataSettings, Target
 from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
-from gpupanel.trainer.datasets.class_names import UNKNOWN, places_of
 from gpupanel.trainer.models.model_file import outputs_of_file, recipe_in, trained_on_in
+from gpupanel.trainer.parts.class_names import UNKNOWN, places_of
 
 _SHOWN = 5
 

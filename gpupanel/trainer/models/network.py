@@ -59,10 +59,15 @@ class Building:
             return math.prod(self.training.labels.shape[1:])
         return len(self.data.class_names)
 
-    def through(self, layer: keras.layers.Layer, hidden: keras.KerasTensor) -> keras.KerasTensor:
+    def through(
+        self,
+        layer: keras.layers.Layer,
+        *given: keras.KerasTensor | list[keras.KerasTensor],
+        **more: keras.KerasTensor,
+    ) -> keras.KerasTensor:
         """What a layer gives, which is shown to the hook before."""
         self.hook(layer)
-        return layer(hidden)
+        return layer(*given, **more)
 
 
 class Network(Protocol[Settings]):

@@ -10,7 +10,7 @@ import tensorflow as tf
 from gpupanel.domain.data import Target
 from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.trainer.datasets.examples import Array
+from gpupanel.trainer.parts.losses import class_loss, labels_loss, value_loss, values_loss
 
 Floats = npt.NDArray[np.float32]
 
@@ -37,7 +37,7 @@ class Objective(Protocol):
 
 
 class Classification:
-    """Cross-entropy of the logits, in nats, and how many examples are right.
+    """Cross-entropy and how many are right; see :func:`~gpupanel.trainer.parts.losses.class_loss`.
 
     Args:
         weights: What the loss of an example of each class counts, shape [classes]; ``None``: 1.
@@ -50,20 +50,7 @@ class Classification:
 
     def sums(self, outputs: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, ...]:
         """See :meth:`Objective.sums`; labels are class numbers, or shares of each class."""
-        if labels.shape.rank == 2:
-            return self._of_shares(outputs, labels)
-        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, outputs)
-        if self._weights is not None:
-            losses *= tf.cast(tf.gather(self._weights, labels), losses.dtype)
-        right = tf.equal(tf.argmax(outputs, axis=1, output_type=tf.int32), labels)
-        return tf.reduce_sum(losses), tf.reduce_sum(tf.cast(right, tf.float32))
-
-    def _of_shares(self, outputs: tf.Tensor, shares: tf.Tensor) -> tuple[tf.Tensor, ...]:
-        """Sums over blended examples: each class counts by its share."""
-        right = tf.gather(shares, tf.argmax(outputs, axis=1), batch_dims=1)
-        weighted = shares if self._weights is None else shares * self._weights
-        losses = -weighted * tf.cast(tf.nn.log_softmax(outputs), tf.float32)
-        return tf.reduce_sum(losses), tf.reduce_sum(right)
+        return class_loss(outputs, labels, self._weights)
 
     def metrics(self, sums: Sequence[float], examples: int) -> Metrics:
         """Mean cross-entropy, and the fraction that is right."""
@@ -81,12 +68,7 @@ class SeveralLabels:
 
     def sums(self, outputs: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, ...]:
         """See :meth:`Objective.sums`; labels are 0 or 1, shape [n, outputs]."""
-        losses = tf.nn.sigmoid_cross_entropy_with_logits(labels, outputs)
-        right = tf.equal(outputs > 0.0, labels > 0.5)
-        return tuple(
-            tf.reduce_sum(tf.reduce_mean(tf.cast(each, tf.float32), axis=1))
-            for each in (losses, right)
-        )
+        return labels_loss(outputs, labels)
 
     def metrics(self, sums: Sequence[float], examples: int) -> Metrics:
         """Mean cross-entropy, and the fraction of the labels that is right."""
@@ -114,8 +96,7 @@ class ValuePrediction:
 
     def sums(self, outputs: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, ...]:
         """See :meth:`Objective.sums`; both in standard deviations."""
-        error = outputs[:, 0] - (labels - self._mean) / self._unit
-        return tf.reduce_sum(tf.square(error)), tf.reduce_sum(tf.abs(error))
+        return value_loss(outputs, labels, self._unit, self._mean)
 
     def metrics(self, sums: Sequence[float], examples: int) -> Metrics:
         """Mean squared and mean absolute error, in the labels' unit."""
@@ -145,12 +126,7 @@ class SeveralValues:
 
     def sums(self, outputs: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, ...]:
         """See :meth:`Objective.sums`: the squares once more, in the values' own units."""
-        error = outputs - (labels - self._means) / self._units
-        own = error * self._units
-        return tuple(
-            tf.reduce_sum(tf.reduce_mean(each, axis=1))
-            for each in (tf.square(error), tf.square(own), tf.abs(own))
-        )
+        return values_loss(outputs, labels, self._units, self._means)
 
     def metrics(self, sums: Sequence[float], examples: int) -> Metrics:
         """Mean squared and mean absolute error, in the values' own units."""
@@ -175,20 +151,6 @@ def make_objective(target: Target, units: Floats, means: Floats) -> Objective:
             return ValuePrediction(float(units[0]), float(means[0]))
         case Target.VALUES:
             return SeveralValues(units, means)
-
-
-def balanced_weights(labels: Array, class_count: int) -> Floats:
-    """What each class counts so that all count the same: 1 on the average over the examples.
-
-    As scikit-learn's ``class_weight="balanced"`` has it, over the classes that there are.
-
-    Args:
-        labels: Of the training examples, shape [examples].
-        class_count: How many classes the model distinguishes.
-    """
-    counts = np.bincount(labels, minlength=class_count)
-    weights = len(labels) / (np.count_nonzero(counts) * np.maximum(counts, 1))
-    return np.asarray(weights, np.float32)
 
 
 def named_weights(weights: Mapping[str, float], names: Sequence[str]) -> Floats:

@@ -1,36 +1,17 @@
 """Raw features on a scale that suits a model, as the first layer of every one that is trained."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import keras
 import numpy as np
 import numpy.typing as npt
 
 from gpupanel.domain.data import Scaling
-from gpupanel.trainer.datasets.examples import Array, Examples
+from gpupanel.trainer.datasets.examples import Examples
 from gpupanel.trainer.models.network import Building
+from gpupanel.trainer.parts.statistics import Statistics, as_statistics, statistics
 
 _CHUNK_EXAMPLES = 16_384
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Statistics:
-    """Mean and standard deviation of each column.
-
-    Attributes:
-        mean: One a column.
-        deviation: The standard deviation; 1 where all values are the same.
-    """
-
-    mean: npt.NDArray[np.float32]
-    deviation: npt.NDArray[np.float32]
-
-
-def statistics(values: Array) -> Statistics:
-    """Statistics over the first axis, summed in double precision."""
-    numbers = np.asarray(values, np.float64)
-    return _statistics(numbers.mean(axis=0), numbers.std(axis=0))
 
 
 def statistics_of(examples: Examples) -> Statistics:
@@ -40,7 +21,7 @@ def statistics_of(examples: Examples) -> Statistics:
     # Twice over the file: a sum of squares alone would lose what the mean is large against.
     mean = sum(chunk.sum(axis=0) for chunk in _chunks(examples)) / len(examples)
     squares = sum(np.square(chunk - mean).sum(axis=0) for chunk in _chunks(examples))
-    return _statistics(mean, np.sqrt(squares / len(examples)))
+    return as_statistics(mean, np.sqrt(squares / len(examples)))
 
 
 def are_from_0_to_1(examples: Examples) -> bool:
@@ -49,13 +30,6 @@ def are_from_0_to_1(examples: Examples) -> bool:
         values = examples.in_memory
         return bool(values.min() >= 0 and values.max() <= 1)
     return all(bool(each.min() >= 0 and each.max() <= 1) for each in _chunks(examples))
-
-
-def _statistics(mean: npt.NDArray[np.float64], deviation: npt.NDArray[np.float64]) -> Statistics:
-    return Statistics(
-        mean=np.asarray(mean, np.float32),
-        deviation=np.asarray(np.where(deviation > 0.0, deviation, 1.0), np.float32),
-    )
 
 
 def _chunks(examples: Examples) -> Iterator[npt.NDArray[np.float64]]:

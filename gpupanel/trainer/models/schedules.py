@@ -6,34 +6,9 @@ Where the loss decides, the rate is a number, which the loop changes between epo
 from typing import Any
 
 import keras
-import tensorflow as tf
-from typing_extensions import override
 
 from gpupanel.domain.schedule import RateCurve
-
-
-class Onward(keras.optimizers.schedules.LearningRateSchedule):  # type: ignore[misc]
-    """A schedule that goes on at its place with an optimizer whose steps begin anew."""
-
-    def __init__(self, schedule: keras.optimizers.schedules.LearningRateSchedule, by: int) -> None:
-        """Changes nothing of the schedule.
-
-        Args:
-            schedule: From the beginning of the training.
-            by: Updates that were done before the optimizer's first.
-        """
-        self._schedule = schedule
-        self._by = by
-
-    @override
-    def __call__(self, step: keras.Variable) -> tf.Tensor:
-        """The rate of the update after so many of the optimizer."""
-        return self._schedule(step + self._by)
-
-    @override
-    def get_config(self) -> dict[str, object]:
-        """What it was made with."""
-        return {"schedule": self._schedule, "by": self._by}
+from gpupanel.trainer.parts.later_schedule import Onward
 
 
 def rate_of(curve: RateCurve, begun: int = 0) -> Any:  # noqa: ANN401 - a number or a schedule of Keras's, which has no types

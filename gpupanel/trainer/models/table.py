@@ -8,6 +8,7 @@ from gpupanel.domain.problem import Fix, Problem, ProblemError
 from gpupanel.domain.tabular_model import MOST_EMBEDDINGS
 from gpupanel.trainer.models.network import Building, Network
 from gpupanel.trainer.models.scaling import scaled
+from gpupanel.trainer.parts.table_columns import embedded_columns
 
 
 class _Table(Network[TabularModel]):
@@ -46,20 +47,7 @@ def _embedded(
         return features
     if len(categories) > MOST_EMBEDDINGS:
         raise ProblemError(_too_many(len(categories)))
-    parts, done = [], 0
-    for place, (start, width) in enumerate(categories, start=1):
-        if start > done:
-            parts.append(features[:, done:start])
-        done = start + width
-        layer = keras.layers.Dense(model.units_of(width), use_bias=False, name=f"category_{place}")
-        parts.append(building.through(layer, features[:, start:done]))
-    if done < features.shape[1]:
-        parts.append(features[:, done:])
-    if len(parts) == 1:
-        return parts[0]
-    columns = keras.layers.Concatenate(name="columns")
-    building.hook(columns)
-    return columns(parts)
+    return embedded_columns(features, categories, model.units_of, building.through)
 
 
 def _too_many(count: int) -> Problem:

@@ -372,7 +372,7 @@ def not_replaced() -> tuple[str, ...]:
         Names of functions that this Keras has otherwise than those that are known here: what they
         draw depends on how a batch is divided.
     """
-    own: dict[str, Callable[..., Any]] = {
+    own: dict[str, Callable[..., tf.Tensor]] = {
         "uniform": drawn_uniform,
         "normal": drawn_normal,
         "truncated_normal": drawn_truncated_normal,

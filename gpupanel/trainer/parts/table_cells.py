@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-Floats = npt.NDArray[np.float64]
+Float64s = npt.NDArray[np.float64]
 MICROSECONDS = pa.timestamp("us")
 MICROSECONDS_A_DAY = 86_400_000_000
 WHOLE_NUMBER = re.compile(r"([+-]?)([0-9]+)(?:[.]0*)?")
@@ -67,7 +67,7 @@ def without_words(cells: pa.Array, words: Collection[str]) -> pa.Array:
 
 def numbers_in_cells(
     column: pa.Array, read: Callable[[str], float | None], quick_decimal: str
-) -> Floats | None:
+) -> Float64s | None:
     """The numbers in a column, NaN where a cell holds nothing; ``None``: one cell is no number.
 
     Args:
@@ -84,7 +84,7 @@ def numbers_in_cells(
     return quick if quick is not None else _read_each(column, read)
 
 
-def _quick_numbers(column: pa.Array, decimal: str) -> Floats | None:
+def _quick_numbers(column: pa.Array, decimal: str) -> Float64s | None:
     """Where all cells are as programs write them."""
     if decimal not in (".", ","):
         return None
@@ -98,7 +98,7 @@ def _quick_numbers(column: pa.Array, decimal: str) -> Floats | None:
         return None
 
 
-def days_in_cells(column: pa.Array, read: Callable[[str], float | None]) -> Floats | None:
+def days_in_cells(column: pa.Array, read: Callable[[str], float | None]) -> Float64s | None:
     """The dates in a column as days since 1970, likewise; ``None``: one cell is no date.
 
     Args:
@@ -147,7 +147,7 @@ def codes_of_cells(column: pa.DictionaryArray) -> npt.NDArray[np.int64]:
     return np.asarray(codes.to_numpy(zero_copy_only=False), np.int64)
 
 
-def _read_each(column: pa.Array, read: Callable[[str], float | None]) -> Floats | None:
+def _read_each(column: pa.Array, read: Callable[[str], float | None]) -> Float64s | None:
     """What is read in each text; ``None``: one of them is not of that kind."""
     coded = column.dictionary_encode()
     found = [np.nan if text is None else read(text) for text in coded.dictionary.to_pylist()]
@@ -156,14 +156,14 @@ def _read_each(column: pa.Array, read: Callable[[str], float | None]) -> Floats 
     return np.append(np.asarray(found, np.float64), np.nan)[codes_of_cells(coded)]
 
 
-def _of_dictionary(column: pa.DictionaryArray, values: Floats | None) -> Floats | None:
+def _of_dictionary(column: pa.DictionaryArray, values: Float64s | None) -> Float64s | None:
     if values is None:
         return None
     # The last one is for cells that hold nothing.
     return np.append(values, np.nan)[codes_of_cells(column)]
 
 
-def _as_floats(column: pa.Array) -> Floats:
+def _as_floats(column: pa.Array) -> Float64s:
     if pa.types.is_boolean(column.type):
         column = column.cast(pa.uint8())
     floats = column.cast(pa.float64(), safe=False)

@@ -8,69 +8,12 @@ import numpy as np
 from gpupanel.domain.data import Target
 from gpupanel.domain.data_source import DataSource
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.trainer.datasets.examples import Array, Indices
+from gpupanel.trainer.datasets.examples import Indices
 from gpupanel.trainer.datasets.split import Split
+from gpupanel.trainer.parts.epoch_order import EpochOrder
 
 _MOST_REPEATED = 100_000_000
 """Their order takes 1.6 GB while it is drawn."""
-_OF_REPEATS = 2
-"""Number of the random stream of repeats, next to those of order and augmentation."""
-
-
-class EpochOrder:
-    """The examples of each epoch, in an order that depends on seed and epoch alone."""
-
-    def __init__(
-        self, examples: int, seed: int, *, shuffle: bool, classes: Array | None = None
-    ) -> None:
-        """Draws nothing yet.
-
-        Args:
-            examples: How many there are.
-            seed: Of the run.
-            shuffle: Without it they come as the source has them.
-            classes: The class number of each, where those of rare classes are repeated so that each
-                class comes as often as the most frequent one; ``None``: each comes once.
-        """
-        self._examples = examples
-        self._seed = seed
-        self._shuffle = shuffle
-        self._members: list[Indices] = []
-        self._drawn: tuple[int, Indices] | None = None
-        if classes is not None:
-            by_class = np.argsort(classes, kind="stable").astype(np.int32)
-            borders = np.flatnonzero(np.diff(classes[by_class])) + 1
-            self._members = np.split(by_class, borders)
-
-    def __len__(self) -> int:
-        """Examples of an epoch, those that are repeated as often as they come."""
-        return len(self._members) * self._most if self._members else self._examples
-
-    def of(self, epoch: int) -> Indices:
-        """The examples of an epoch, counted from 1; the last that was asked for is held."""
-        if self._drawn is None or self._drawn[0] != epoch:
-            self._drawn = (epoch, self._of(epoch))
-        return self._drawn[1]
-
-    def _of(self, epoch: int) -> Indices:
-        taken = self._repeated(epoch) if self._members else None
-        if self._shuffle:
-            order = np.random.default_rng([self._seed, epoch]).permutation(len(self))
-            return (order if taken is None else taken[order]).astype(np.int32)
-        return np.arange(self._examples, dtype=np.int32) if taken is None else np.sort(taken)
-
-    @property
-    def _most(self) -> int:
-        return max(map(len, self._members))
-
-    def _repeated(self, epoch: int) -> Indices:
-        random = np.random.default_rng([self._seed, epoch, _OF_REPEATS])
-        taken = []
-        for members in self._members:
-            times, rest = divmod(self._most, len(members))
-            taken += [members] * times
-            taken.append(random.permutation(members)[:rest])
-        return np.concatenate(taken)
 
 
 def make_epoch_order(data: DataSource, split: Split, seed: int) -> EpochOrder:

@@ -8,9 +8,10 @@ from sklearn import metrics as sklearn_metrics
 
 from gpupanel.domain.data import Target
 from gpupanel.trainer.inference.evaluation import Evaluation
-from gpupanel.trainer.inference.meaning import Meaning, OutputMeaning
+from gpupanel.trainer.inference.meaning import OutputMeaning
 from gpupanel.trainer.metrics.evaluation_objective import EvaluationObjective
 from gpupanel.trainer.models.objectives import make_objective
+from gpupanel.trainer.parts.output_meaning import Meaning
 
 COUNT = 700
 random = np.random.default_rng(8)

@@ -12,7 +12,8 @@ _MEASURE = """
 import json, sys
 import keras, numpy as np, tensorflow as tf
 from sklearn.utils.class_weight import compute_class_weight
-from gpupanel.trainer.models.objectives import Classification, balanced_weights, named_weights
+from gpupanel.trainer.models.objectives import Classification, named_weights
+from gpupanel.trainer.parts.losses import balanced_weights
 
 labels, classes = np.asarray(json.loads(sys.argv[1]), np.int32), 4
 weights = balanced_weights(labels, classes)

@@ -18,8 +18,9 @@ from gpupanel.domain.trained_on import TRAINED_ON_MEMBER, TrainedOn
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.trainer.datasets.source import Reading, no_download
 from gpupanel.trainer.inference.examples import InferenceExamples, read_inference_examples
-from gpupanel.trainer.inference.predictions import Predictions, write_predictions
+from gpupanel.trainer.inference.predictions import write_predictions
 from gpupanel.trainer.inference.written_predictions import read_predictions
+from gpupanel.trainer.parts.predictions import Predictions
 from tests.unit.trainer.image_folders import make_classes, make_images
 
 PETS = ("cat", "dog", "wolf")

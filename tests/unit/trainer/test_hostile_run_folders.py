@@ -19,10 +19,11 @@ from gpupanel.trainer.datasets.sources.images import read_images
 from gpupanel.trainer.device_log import DeviceLog
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.failures import problems_of
-from gpupanel.trainer.inference.predictions import Predictions, write_predictions
+from gpupanel.trainer.inference.predictions import write_predictions
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.leader import LeadersHeart
 from gpupanel.trainer.models.model_file import check_model_file
+from gpupanel.trainer.parts.predictions import Predictions
 from gpupanel.trainer.saving.checkpoint_files import CheckpointDamaged, read_checkpoint
 from gpupanel.trainer.saving.checkpoints import Checkpoints
 from gpupanel.trainer.saving.position import Position

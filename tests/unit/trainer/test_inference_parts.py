@@ -23,17 +23,17 @@ from gpupanel.files.label_metrics_file import read_label_metrics, write_label_me
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.inference.confusion_counts import ConfusionCounts
 from gpupanel.trainer.inference.evaluation import Evaluation
-from gpupanel.trainer.inference.meaning import (
-    Activation,
-    Meaning,
-    OutputMeaning,
-    label_probabilities,
-    read_outputs,
-    scores_of,
-)
-from gpupanel.trainer.inference.predictions import Predictions, write_predictions
+from gpupanel.trainer.inference.meaning import OutputMeaning, read_outputs
+from gpupanel.trainer.inference.predictions import write_predictions
 from gpupanel.trainer.inference.spread import Spread
 from gpupanel.trainer.models.model_file import check_model_file, saved_model_path
+from gpupanel.trainer.parts.output_meaning import (
+    Activation,
+    Meaning,
+    label_probabilities,
+    scores_of,
+)
+from gpupanel.trainer.parts.predictions import Predictions
 from gpupanel.trainer.progress import ExampleReports
 
 KERAS_LAYER = {"module": "keras.layers", "class_name": "Dense", "registered_name": None}

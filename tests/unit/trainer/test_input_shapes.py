@@ -15,7 +15,8 @@ from gpupanel.domain.preview import PreviewRequest
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile, Task
 from gpupanel.planning.fixes import apply_fix
-from gpupanel.trainer.models.input_shape import InputShape, fitting, input_misfit, input_shape_in
+from gpupanel.trainer.models.input_shape import InputShape, input_misfit, input_shape_in
+from gpupanel.trainer.parts.input_shape import fitting
 from gpupanel.trainer.preview import preview
 from tests.unit.trainer.image_folders import make_classes
 

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpupanel.trainer.metrics.areas import area_of, mean_area
-from gpupanel.trainer.metrics.scores import macro_f1, mean_r2
+from gpupanel.trainer.parts.scores import area_of, macro_f1, mean_area, mean_r2
 from tests.forked.processes import run_forked
 
 SCRIPT = Path(__file__).with_name("measure_sets.py")

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.tensorflow
 COMPARE = """
 import json
 import keras, numpy as np, tensorflow as tf
-from gpupanel.trainer.models.optimizers import FusedAdam, FusedAdamW
+from gpupanel.trainer.parts.fused_adam import FusedAdam, FusedAdamW
 
 cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)

@@ -6,15 +6,28 @@ from pathlib import Path
 
 import pytest
 
-from gpupanel.domain.script_parts import part_text, part_title, without_codes_of_checks
+from gpupanel.domain.script_parts import (
+    needed_of,
+    part_text,
+    part_title,
+    without_codes_of_checks,
+)
 from tests.unit.parsed_package import PACKAGE
 
 PARTS = sorted(
     path.stem for path in (PACKAGE / "trainer/parts").glob("*.py") if path.stem != "__init__"
 )
-IMPORTED = {"collections", "contextlib", "contextvars", "dataclasses", "enum", "functools"}
-IMPORTED |= {"inspect", "keras", "math", "numpy", "PIL", "pyarrow", "re", "tensorflow", "typing"}
-IMPORTED |= {"typing_extensions", "unicodedata"}
+IMPORTED = {
+    "collections",
+    "contextlib",
+    "contextvars",
+    "dataclasses",
+    "enum",
+    "functools",
+    "inspect",
+}
+IMPORTED |= {"keras", "math", "numpy", "PIL", "pyarrow", "re", "tensorflow", "typing"}
+IMPORTED |= {"unicodedata"}
 """Of Python's library, and what whoever trains has."""
 
 
@@ -69,3 +82,31 @@ d = 4  # what it is
 """
     expected = "\na = 1\nb = 2  # as Keras has it\nc = 3\nd = 4  # what it is\n"
     assert without_codes_of_checks(lines) == expected
+
+
+def test_that_a_script_contains_what_it_needs_of_a_part_and_nothing_else() -> None:
+    text = '''import math
+import operator
+
+ONE = 1
+"""Is one."""
+TWO = 2
+
+
+def used(value):
+    # The root of one more.
+    return math.sqrt(value + ONE)
+
+
+def unused(value):
+    return operator.neg(value)
+
+
+def wanted(value):
+    return used(value)
+'''
+    needed = needed_of(text, ["wanted"])
+    assert names_of(needed) == {"ONE", "used", "wanted"}
+    assert needed.startswith('import math\n\nONE = 1\n"""Is one."""\n\n\ndef used')
+    assert "# The root" in needed
+    assert needed_of(text, ["TWO"]) == "TWO = 2"

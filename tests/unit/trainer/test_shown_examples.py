@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from gpupanel.runs.tools.shown_examples import shown_examples as ask
 
 from gpupanel.domain.data import DigitsData, ImagesData, NpzData, PythonData
 from gpupanel.domain.model import SavedModel
@@ -22,8 +23,8 @@ from gpupanel.files.confusion_file import (
     read_evaluated,
     write_confusion,
 )
-from gpupanel.runs.questions.shown_examples import shown_examples as ask
-from gpupanel.trainer.inference.predictions import Predictions, write_predictions
+from gpupanel.trainer.inference.predictions import write_predictions
+from gpupanel.trainer.parts.predictions import Predictions
 from gpupanel.trainer.shown_examples import shown_examples
 from tests.fakes.questions import asked_of
 from tests.unit.trainer.image_folders import make_classes, make_images

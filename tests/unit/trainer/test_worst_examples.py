@@ -18,7 +18,8 @@ from gpupanel.files.worst_file import (
     write_worst,
 )
 from gpupanel.trainer.inference.evaluation import Evaluation
-from gpupanel.trainer.inference.meaning import Meaning, OutputMeaning
+from gpupanel.trainer.inference.meaning import OutputMeaning
+from gpupanel.trainer.parts.output_meaning import Meaning
 from gpupanel.trainer.shown_examples import shown_examples
 from tests.unit.trainer.test_image_layouts import csv_data
 

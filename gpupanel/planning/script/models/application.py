@@ -5,26 +5,15 @@ from string import Template
 
 from typing_extensions import override
 
-from gpupanel.domain.data import DataSettings, Scaling
+from gpupanel.domain.data import Scaling
 from gpupanel.domain.model import ApplicationModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.model_section import BuiltText, ModelScript, outputs_of
+from gpupanel.planning.script.parts import part
 from gpupanel.planning.script.sections import lines_of
 
-_PIXELS = """
-inputs = keras.Input(x.shape[1:], name="features")
-pixels = $pixels
-"""
-_OF_UNKNOWN_RANGE = """
-if x.dtype != np.uint8 and x.min() >= 0 and x.max() <= 1:
-    pixels = keras.layers.Rescaling(255.0, name="pixels", dtype="float32")(inputs)
-"""
 _BASE = """
-if len(pixels.shape) == 3:
-    pixels = keras.layers.Reshape((*x.shape[1:], 1), name="channel", dtype="float32")(pixels)
-if pixels.shape[-1] == 1:
-    pixels = keras.layers.Concatenate(name="colours", dtype="float32")([pixels] * 3)
 pixels = keras.applications.$family.preprocess_input(pixels)
 base = keras.applications.$name(include_top=False, weights=None, input_shape=pixels.shape[1:])
 base.name = "base"
@@ -55,14 +44,18 @@ class _Application(ModelScript[ApplicationModel]):
 
     @override
     def built(self, model: ApplicationModel, profile: Profile, plan: LaunchPlan) -> BuiltText:
-        return BuiltText("", in_scope=lines_of(_built(model, profile)))
+        return BuiltText(part("rgb_pixels"), in_scope=lines_of(_built(model, profile)))
 
 
 def _built(model: ApplicationModel, profile: Profile) -> Iterator[str]:
     data, application = profile.data, model.application
-    yield Template(_PIXELS).substitute(pixels=_pixels(data))
+    yield 'inputs = keras.Input(x.shape[1:], name="features")'
     if data.scaling in (None, Scaling.NONE):
-        yield _OF_UNKNOWN_RANGE
+        yield "is_to_1 = x.dtype != np.uint8 and x.min() >= 0 and x.max() <= 1"
+        yield "pixels = rgb_pixels(inputs, 1 if is_to_1 else 255)"
+    else:
+        greatest = data.greatest if data.scaling is Scaling.DIVIDE else 255
+        yield f"pixels = rgb_pixels(inputs, {greatest})"
     yield Template(_BASE).substitute(family=application.family.module, name=application.name)
     published = application.weights
     if model.downloads:
@@ -85,13 +78,6 @@ def _built(model: ApplicationModel, profile: Profile) -> Iterator[str]:
     if model.dropout:
         yield f'hidden = keras.layers.Dropout({model.dropout}, name="dropout")(hidden)'
     yield Template(_OUTPUTS).substitute(outputs=outputs_of(data))
-
-
-def _pixels(data: DataSettings) -> str:
-    """From 0 to 255, where the settings say the range, as an expression."""
-    if data.scaling is not Scaling.DIVIDE or data.greatest == 255:
-        return "inputs"
-    return f'keras.layers.Rescaling(255 / {data.greatest}, name="pixels", dtype="float32")(inputs)'
 
 
 SCRIPT = _Application()

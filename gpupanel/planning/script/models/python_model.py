@@ -9,15 +9,14 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.ending import ending_functions, with_logits
 from gpupanel.planning.script.model_section import BuiltText, ModelScript, outputs_of, scaled
+from gpupanel.planning.script.parts import part
 from gpupanel.planning.script.sections import joined
 
 _PYTHON = """
 network = carried_out($path, "model_code").build_model(tuple(x.shape[1:]), $outputs)
 if isinstance(network, keras.Sequential) and not network.built:
     network.build((None, *x.shape[1:]))
-ends = () if isinstance(network, keras.Sequential) else (network.input, network.output)
-if not all(isinstance(each, keras.KerasTensor) for each in ends):  # one may have a name
-    network = keras.Model(network.inputs[0], network.outputs[0])
+network = with_plain_ends(network)
 $with_logits
 network.name = "python_model"
 hidden = network(hidden)
@@ -31,7 +30,9 @@ class _PythonModel(ModelScript[PythonModel]):
     @override
     def built(self, model: PythonModel, profile: Profile, plan: LaunchPlan) -> BuiltText:
         without_ending = with_logits(model, profile.data.target_kind)
-        definitions = ending_functions() if without_ending else ""
+        definitions = joined(
+            part("given_models", "with_plain_ends"), ending_functions() if without_ending else ""
+        )
         values = {
             "path": repr(model.path),
             "outputs": outputs_of(profile.data),

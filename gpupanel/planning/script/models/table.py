@@ -16,22 +16,16 @@ from gpupanel.planning.script.model_section import (
     scaled,
     through,
 )
+from gpupanel.planning.script.parts import part
 from gpupanel.planning.script.sections import joined
 
 _EMBEDDED = """
-# A dense layer without bias over the 0 and 1 of a category is an embedding.
-parts, start, number = [], 0, 0
+categories, start = [], 0
 for column in features:
     width = len(column.get("categories", [None]))
-    part = hidden[:, start : start + width]
-    if column["kind"] == "category":
-        number += 1
-        part = keras.layers.Dense(
-            $units, use_bias=False, name=f"category_{number}"
-        )(part)
-    parts.append(part)
+    categories += [(start, width)] if column["kind"] == "category" else []
     start += width
-hidden = keras.layers.Concatenate(name="columns")(parts) if len(parts) > 1 else parts[0]
+hidden = embedded_columns(hidden, categories, lambda width: $units)
 """
 
 
@@ -50,7 +44,7 @@ class _Table(ModelScript[TabularModel]):
             ),
         ]
         return BuiltText(
-            "",
+            part("table_columns") if profile.data.has_categories else "",
             in_scope=joined(
                 scaled(profile.data),
                 embedded if profile.data.has_categories else "",

@@ -5,14 +5,15 @@ from string import Template
 
 from typing_extensions import override
 
-from gpupanel.domain.data import ImagesData, Target
+from gpupanel.domain.data import ImagesData
 from gpupanel.domain.empty_words import empty_words
 from gpupanel.domain.image_names import HIDDEN_NAMES, IMAGE_SUFFIXES
 from gpupanel.domain.table_data import RECIPE_MEMBER
 from gpupanel.domain.written_source import labels_source
 from gpupanel.planning.script.data_section import AS_UTF8, SourceScript
+from gpupanel.planning.script.image_listing import images_by_class, images_by_csv
 from gpupanel.planning.script.images import image_function
-from gpupanel.planning.script.sections import items_of_set, joined, lines_for
+from gpupanel.planning.script.sections import items_of_set, joined, lines_of
 
 _IMAGES = """
 from concurrent.futures import ThreadPoolExecutor
@@ -74,149 +75,25 @@ def images_below(folder):
     return [path for path in found if path.suffix.lower() in SUFFIXES]
 """
 
-# In the margin: P nobody need know what the images are, L classes are left out.
-_BY_CLASS = '''
-  |from unicodedata import normalize
-  |
-  |
-  |def place_of(name, names):
-  |    """Where a name is among others, in whatever form of Unicode."""
-  |    composed = [normalize("NFC", each) for each in names]
-  |    return names.index(name) if name in names else composed.index(normalize("NFC", name))
-  |
-  |
-  |def list_images(root, classes=None):
-  |    """The folders of the classes, and each image with the number of its class."""
-  |    folders = [path for path in sorted(Path(root).iterdir()) if path.is_dir()]
-  |    folders = [path for path in folders if not is_hidden(path.relative_to(root))]
-L |    folders = [path for path in folders if as_utf8(path.name) not in LEFT_OUT]
-  |    names = [path.name for path in classes or folders]
-P |    everything = images_below(root)
-P |    are_classes = {normalize("NFC", path.name) for path in folders} <= {
-P |        normalize("NFC", name) for name in names
-P |    }
-P |    if not are_classes or any(path.parent == Path(root) for path in everything):
-P |        return [], np.array(everything, object), None
-  |    files = [
-  |        (path, number)
-  |        for folder, number in [(each, place_of(each.name, names)) for each in folders]
-  |        for path in images_below(folder)
-L |        if LEFT_OUT.isdisjoint(map(as_utf8, path.relative_to(folder).parts[:-1]))
-  |    ]
-P |    if not files:
-P |        return [], np.array(everything, object), None
-  |    numbers = np.array([number for _, number in files], np.int32)
-  |    return folders, np.array([path for path, _ in files], object), numbers
-  |
-  |
-  |folders, x, y = list_images($path)
-  |class_count = len(folders)
+_BY_NAME = '''
+class_count = 0
+
+
+def chosen_images():
+    """The images that the profile names; what is no UTF-8 stands written out there."""
+    for name in FILES:
+        path = Path(ROOT, name)
+        if not path.exists():
+            path = Path(ROOT)
+            for part in Path(name).parts:
+                odd = {as_utf8(each): each for each in os.listdir(path)}
+                path = path / (part if (path / part).exists() else odd[part])
+        yield path
+
+
+folders, x, y = [], np.array([*chosen_images(), None], object)[:-1], None
 '''
 
-_BY_NAME = """
-  |class_count = 0
-  |
-  |
-  |def chosen_images():
-  |    \"\"\"The images that the profile names; what is no UTF-8 stands written out there.\"\"\"
-  |    for name in FILES:
-  |        path = Path(ROOT, name)
-  |        if not path.exists():
-  |            path = Path(ROOT)
-  |            for part in Path(name).parts:
-  |                odd = {as_utf8(each): each for each in os.listdir(path)}
-  |                path = path / (part if (path / part).exists() else odd[part])
-  |        yield path
-  |
-  |
-  |folders, x, y = [], np.array([*chosen_images(), None], object)[:-1], None
-"""
-
-# In the margin: C classes, K several labels at once, V values to be predicted, G some are held out
-# together, T the labels are in one column; P as above.
-_BY_CSV = '''
-  |import csv
-C |from unicodedata import normalize
-  |
-  |FILE_COLUMN, LABEL_COLUMNS, DECIMAL = $columns
-  |EMPTY_NAMES = {"", *$in_names}
-  |EMPTY_NUMBERS = {"", *$in_numbers}
-  |known = {}  # how the training images' labels are written
-G |group_of = {}  # images of the same are held out together
-  |
-  |
-  |def empty_words(cells):
-  |    """What means in a column that there is no label."""
-  |    held = {*cells} - EMPTY_NUMBERS
-  |    return EMPTY_NUMBERS if held and all_numbers(held) else EMPTY_NAMES
-  |
-  |
-  |def list_images(root, table, shared, names=None):
-  |    """The names of classes or labels; each image in the CSV, and what that says of it."""
-  |    table = table if os.path.isfile(table) else shared
-  |    there = images_below(root)
-P |    unlabelled = [], np.array([*there, None], object)[:-1], None
-P |    if not os.path.isfile(table):
-P |        return unlabelled
-  |    with open(table, encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
-  |        delimiter = max(",;\\t", key=file.readline().count)
-  |        file.seek(0)
-  |        rows = [row for row in csv.reader(file, delimiter=delimiter) if row]
-  |    images = NamedImages(os.path.abspath(root), [str(each.relative_to(root)) for each in there])
-  |    found = table_of_images(rows, images, None)
-  |    if FILE_COLUMN in found.columns:
-  |        found = table_of_images(rows, images, FILE_COLUMN)
-  |    rows, at = rows[found.is_named :], found.file_column
-  |    others = [name for name in found.columns if name != found.columns[at]]
-  |    wanted = LABEL_COLUMNS
-  |    if not {*wanted} <= {*others}:
-  |        wanted = [name for name in others if name != $group]
-  |    places = images.places(row[at] for row in rows)
-  |    lines = {}
-  |    for place, row in zip(places, rows):
-  |        if place >= 0:
-  |            lines.setdefault(there[place], dict(zip(found.columns, map(str.strip, row))))
-G |    group_of.update((path, line.get($group, "")) for path, line in lines.items())
-  |    said = {path: [line[name] for name in wanted] for path, line in lines.items()}
-  |    empty = [empty_words(cells) for cells in zip(*said.values())]
-  |    said = {
-  |        path: cells
-  |        for path, cells in said.items()
-  |        if not any(cell in each for cell, each in zip(cells, empty))
-  |    }
-P |    if not said:
-P |        return unlabelled
-  |    x = np.array([*said, None], object)[:-1]
-C |    if len(wanted) == 1:
-C |        texts = [normalize("NFC", as_utf8(cells[0])) for cells in said.values()]
-C |        are_whole = all(re.fullmatch(r"[+-]?[0-9]{1,1000}", text) for text in texts)
-C |        order = (lambda text: (int(text), text)) if are_whole else None
-C |        names = names or sorted(set(texts), key=order)
-C |        numbers = {normalize("NFC", name): number for number, name in enumerate(names)}
-C |        return names, x, np.array([numbers[text] for text in texts], np.int32)
-KT|    cells = [each[0] for each in said.values()]
-KT|    separator = known.setdefault("separator", tag_separator(cells))
-KT|    if separator or not all_numbers(cells):
-KT|        tags = [
-KT|            tags_in(unicodedata.normalize("NFC", as_utf8(cell)), separator) for cell in cells
-KT|        ]
-KT|        names = names or sorted({tag for each in tags for tag in each})
-KT|        return names, x, np.float32([[name in each for name in names] for each in tags])
-  |    forms = known.setdefault("forms", detected_forms(zip(*said.values()), DECIMAL))
-  |    numbers = [
-  |        [number_in(cell, each.form) for cell, each in zip(row, forms)]
-  |        for row in said.values()
-  |    ]
-  |    y = np.array(numbers, np.float64)
-C |    return [as_utf8(name) for name in wanted], x, y.argmax(axis=1).astype(np.int32)
-K |    return [as_utf8(name) for name in wanted], x, y.astype(np.float32)
-V |    return [], x, (y[:, 0] if len(wanted) == 1 else y).astype(np.float32)
-  |
-  |
-  |names, x, y = list_images($path, $table, $table)
-G |groups = np.array([group_of.get(path, "") for path in x])
-v |class_count = len(names)
-'''
 _KEPT_IN_MODEL = """
 import json
 import zipfile
@@ -247,22 +124,11 @@ class _Images(SourceScript[ImagesData]):
                 images,
                 AS_UTF8,
                 named,
-                lines_for(_BY_NAME, []),
+                _BY_NAME,
                 f"most_unreadable = int({data.unreadable_share} * len(x))",
             )
-        target = data.target_kind or Target.CLASSES
-        holds = {
-            "P": not needs_labels,
-            "L": bool(data.leave_out),
-            "C": target is Target.CLASSES,
-            "K": target is Target.LABELS,
-            "V": target is Target.VALUES,
-            "G": bool(data.chosen_group),
-            "T": len(data.chosen_labels) < 2,
-        }
-        listing = lines_for(
-            _BY_CSV if data.labels_csv else _BY_CLASS, [each for each in holds if holds[each]]
-        )
+        find = images_by_csv if data.labels_csv else images_by_class
+        listing = lines_of(find(data, needs_labels=needs_labels))
         words = empty_words(data.empty_words)
         listed = Template(listing).substitute(
             path=repr(data.path),

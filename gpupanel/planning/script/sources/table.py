@@ -12,10 +12,16 @@ from gpupanel.domain.data import TableData, Target
 from gpupanel.domain.table_data import (
     MOST_CATEGORIES,
     RECIPE_MEMBER,
-    MissingValues,
 )
 from gpupanel.planning.script.data_section import SourceScript
-from gpupanel.planning.script.sections import indented, joined, lines_for
+from gpupanel.planning.script.sections import indented, joined, lines_of
+from gpupanel.planning.script.table_labels import (
+    ClassNames,
+    labels_of_examples,
+    missing_cells,
+    table_labels,
+    target_is_category,
+)
 from gpupanel.planning.script.tables import table_functions
 
 _MADE_AS = '''
@@ -104,25 +110,6 @@ for name, cells in table.items():
 x, is_category = np.concatenate(columns, axis=1), np.array(is_category)
 """
 
-# In the margin: C classes, V values, K several labels at once, T the classes are texts, F names are
-# found in the data, M they are those of a saved model, E and others come after them, D rows with
-# empty cells are left out.
-_LABELS = """
-CT |labels = texts(table[TARGETS[0]])
-Ct |labels = exact(table[TARGETS[0]], target_written.get(TARGETS[0]))
-CTF|class_names = sorted({label for label in labels if label is not None})
-C D|labels = [None if out else label for label, out in zip(labels, np.any(is_missing, axis=0))]
-CtF|class_names = sorted({label for label in labels if label is not None}, key=Decimal)
-KF |class_names = TARGETS
-vM |class_names = recipe["class_names"]
-CE |class_names = [*class_names, *sorted({*labels} - {None, *class_names})]
-C  |lacking = np.array([label is None for label in labels])
-C  |y = np.array([-1 if label is None else class_names.index(label) for label in labels], np.int32)
-c  |y = np.stack([numbers(table[name], target_written.get(name)) for name in TARGETS], axis=1)
-c  |lacking = np.isnan(y).any(axis=1)
-V  |y = y[:, 0] if len(TARGETS) == 1 else y
-"""
-
 _FROM_MODEL = """
 import json
 import zipfile
@@ -151,35 +138,34 @@ class_names = recipe["class_names"]
 y, lacking = None, np.zeros(len(x), bool)
 if all(name in table for name in TARGETS):
 """
-_ERROR = """
-if np.any([lacking, *is_missing]):
-    raise SystemExit("The table has empty cells.")
-"""
-_DROP = "lacking = np.any([lacking, *is_missing], axis=0)"
 _KEPT = "x, y = x[~lacking], y[~lacking]"
 _KEPT_GROUPS = "groups = $made[~lacking]  # rows of the same are held out together"
 _UNKNOWN = "y = None if lacking.any() else y"
 
 
-# In the margin: M a saved model's recipe was read.
-_KEPT_IN_MODEL = """
-m|import json
-m|import zipfile
-m|
- |# Who predicts with the model has to make the same features of other tables.
-m|recipe = {
-m|    "schema_version": 1,
-m|    "features": features,
-m|    "empty_words": $words,
-M|recipe |= {
- |    "targets": TARGETS,
- |    "target_kind": "$target_kind",
- |    "predicts": "$predicts",
- |    "class_names": $class_names,
- |    "target_written": target_written,
- |}
- |with zipfile.ZipFile("model.keras", "a") as archive:
- |    archive.writestr("$member", json.dumps(recipe))
+_KEPT_FEATURES = """
+import json
+import zipfile
+
+# Who predicts with the model has to make the same features of other tables.
+recipe = {
+    "schema_version": 1,
+    "features": features,
+    "empty_words": $words,
+"""
+_KEPT_AS_BEFORE = """
+# Who predicts with the model has to make the same features of other tables.
+recipe |= {
+"""
+_KEPT_TARGETS = """
+    "targets": TARGETS,
+    "target_kind": "$target_kind",
+    "predicts": "$predicts",
+    "class_names": $class_names,
+    "target_written": target_written,
+}
+with zipfile.ZipFile("model.keras", "a") as archive:
+    archive.writestr("$member", json.dumps(recipe))
 """
 
 
@@ -202,21 +188,27 @@ class _Table(SourceScript[TableData]):
         sets = _sets(data)
         made_as = _made_as(data, is_chosen=False) if sets else ""
         return joined(
-            _functions(data), trained_on, _kept(data, "F"), made_as, sets, _class_count(data)
+            _functions(data), trained_on, _kept(data, "in_data"), made_as, sets, _class_count(data)
         )
 
     @override
     def read_for_model(self, data: TableData, model_path: str, *, needs_labels: bool) -> str:
         opened = _from_model(data, model_path, own_targets=False)
         if needs_labels:
-            return joined(opened, _kept(data, "ME"), _sets(data))
-        labels = joined(_labels(data, drops=False), _UNKNOWN, "lacking = np.zeros(len(x), bool)")
+            return joined(opened, _kept(data, "of_model_and_data"), _sets(data))
+        labels = joined(
+            table_labels(data, drops=False), _UNKNOWN, "lacking = np.zeros(len(x), bool)"
+        )
         # A prediction is on the table itself.
         none = [
             f"x_{name}, y_{name} = x[:0], None if y is None else y[:0]" for name in _set_paths(data)
         ]
         return joined(
-            opened, _WITHOUT_LABELS, indented(labels), _missing(data, drops=False), "\n".join(none)
+            opened,
+            _WITHOUT_LABELS,
+            indented(labels),
+            missing_cells(data, drops=False),
+            "\n".join(none),
         )
 
     @override
@@ -224,15 +216,15 @@ class _Table(SourceScript[TableData]):
         opened = _from_model(data, model_path, own_targets=own_targets)
         # Several labels at once are called as their columns are.
         is_known = data.target_kind in (Target.CLASSES, None) and not own_targets
-        kept = _kept(data, "M" if is_known else "F")
+        kept = _kept(data, "of_model" if is_known else "in_data")
         return joined(opened, kept, _sets(data), _class_count(data))
 
     @override
     def kept_in_model(self, data: TableData, *, from_model: bool = False) -> str:
         target = data.target_kind or Target.CLASSES
-        text = lines_for(_KEPT_IN_MODEL, "M" if from_model else "")
-        return Template(text).substitute(
-            target_kind="category" if _is_category(data) else "number",
+        kept = _KEPT_AS_BEFORE if from_model else _KEPT_FEATURES
+        return Template(lines_of([kept, _KEPT_TARGETS])).substitute(
+            target_kind="category" if target_is_category(data) else "number",
             predicts=target.value,
             class_names="[]" if target is Target.VALUES else "class_names",
             words=None if data.empty_words is None else list(data.empty_words),
@@ -264,7 +256,9 @@ def _from_model(data: TableData, model_path: str, *, own_targets: bool) -> str:
 
 def _target_written(data: TableData) -> str:
     """How the numbers of targets are written: found in the rows that are trained on."""
-    return "{}" if _is_category(data) else "{name: written_as(table[name]) for name in TARGETS}"
+    return (
+        "{}" if target_is_category(data) else "{name: written_as(table[name]) for name in TARGETS}"
+    )
 
 
 def _known_target_written(data: TableData) -> str:
@@ -302,31 +296,9 @@ def _known_words(data: TableData, names: str) -> str:
     return Template(_KNOWN_WORDS).substitute(names=names if are_classes else "()")
 
 
-def _is_category(data: TableData) -> bool:
-    """Whether the target holds texts: a preview has found it."""
-    return not set(data.targets[:1]).isdisjoint(data.categories or ())
-
-
-def _labels(data: TableData, names: str = "", *, drops: bool = True) -> str:
-    """The labels of a table's rows.
-
-    Args:
-        data: Which.
-        names: Where those of the classes come from, ``F``, ``M`` or ``ME``; empty: they are known.
-        drops: Rows with empty cells may be left out.
-    """
-    target = data.target_kind or Target.CLASSES
-    holds = {{Target.CLASSES: "C", Target.VALUES: "V", Target.LABELS: "K"}[target], *names}
-    if _is_category(data):
-        holds.add("T")
-    if drops and data.missing is MissingValues.DROP:
-        holds.add("D")
-    return lines_for(_LABELS, holds)
-
-
-def _kept(data: TableData, names: str) -> str:
+def _kept(data: TableData, names: ClassNames) -> str:
     """From the features of all rows to those rows that are examples, with their labels."""
-    return joined(_labels(data, names), _missing(data, drops=True), _KEPT, _groups(data))
+    return joined(labels_of_examples(data, names), _KEPT, _groups(data))
 
 
 def _class_count(data: TableData) -> str:
@@ -344,8 +316,8 @@ def _sets(data: TableData) -> str:
     if not chosen:
         return ""
     # The classes are those of the rows that were trained on.
-    labels = joined(_labels(data), _missing(data, drops=True))
-    read = Template(_FURTHER_SETS).substitute(labels=indented(labels))
+    labels = indented(labels_of_examples(data))
+    read = Template(_FURTHER_SETS).substitute(labels=labels)
     lines = [
         f"x_{name}, y_{name} = examples_of(read_table({path!r}))" for name, path in chosen.items()
     ]
@@ -358,15 +330,6 @@ def _groups(data: TableData) -> str:
         return ""
     made = f'np.array([key or "" for key in keys(table[{data.group!r}])])'
     return Template(_KEPT_GROUPS).substitute(made=made)
-
-
-def _missing(data: TableData, *, drops: bool) -> str:
-    match data.missing:
-        case MissingValues.ERROR:
-            return _ERROR
-        case MissingValues.DROP if drops:
-            return _DROP
-    return ""
 
 
 SCRIPT = _Table()

@@ -3,6 +3,7 @@
 What a profile leaves out a preview fills in (:func:`~gpupanel.domain.preview.with_detected`).
 """
 
+from collections.abc import Iterator
 from string import Template
 
 from typing_extensions import override
@@ -11,7 +12,7 @@ from gpupanel.domain.data import Target, TextData
 from gpupanel.domain.image_names import HIDDEN_NAMES
 from gpupanel.domain.table_data import RECIPE_MEMBER
 from gpupanel.planning.script.data_section import AS_UTF8, SourceScript
-from gpupanel.planning.script.sections import items_of_set, joined, lines_for
+from gpupanel.planning.script.sections import items_of_set, joined, lines_of
 from gpupanel.planning.script.tables import table_functions
 
 _FOLDER = '''
@@ -63,42 +64,44 @@ def read_texts(root, names=None):
     x = np.array([*map(read_text, paths), None], object)[:-1]
     return names, x, None if numbers is None else np.array(numbers, np.int32)
 '''
-# In the margin: C classes, K several labels at once, V values; P nobody need know the target;
-# Q of Parquet, whose columns have types, X some of it; E other classes come after those of a model.
 _TABLE = '''
-  |def read_texts(path, names=None):
-  |    """The names of classes or labels, the texts, and what is predicted of each."""
-  |    table = read_table(path)
-  |    x = np.array([*((text or "") for text in table[TEXT].to_pylist()), None], object)[:-1]
-P |    if not TARGETS or not all(name in table for name in TARGETS):
-P |        return names or [], x, None
-vk|    cells = table[TARGETS[0]]
-vk|    labels, are_texts = texts(cells), is_text_type(cells.type)
-vk|    if names is None or not {*labels, None} <= {*names, None}:  # or written otherwise
-vk|        try:
-vkQx|            if are_texts:
-vkQX|            if path.lower().endswith(".parquet") and are_texts:
-vkQ|                raise ValueError
-vk|            if are_texts and any(re.match("0[0-9]", label or "") for label in labels):
-vk|                raise ValueError  # 007 is another name than 7
-vk|            labels = exact(cells)
-vk|            names = names or sorted({*labels} - {None}, key=Decimal)
-vk|        except ValueError:
-vk|            names = names or sorted({label for label in labels if label is not None})
-vkE|    names = [*names, *sorted({*labels} - {None, *names})]
-vk|    lacking = np.array([label is None for label in labels])
-vk|    y = np.array([-1 if label is None else names.index(label) for label in labels], np.int32)
-V |    names = []
-K |    names = names or list(TARGETS)
-V |    y = np.stack([numbers(table[name]) for name in TARGETS], axis=1)
-K |    y = np.stack([numbers(table[name]) for name in TARGETS], axis=1)
-V |    lacking = np.isnan(y).any(axis=1)
-K |    lacking = np.isnan(y).any(axis=1)
-V |    y = y[:, 0] if len(TARGETS) == 1 else y
-P |    if lacking.any():
-P |        return names, x, None
-  |    return names, x[~lacking], y[~lacking]
+def read_texts(path, names=None):
+    """The names of classes or labels, the texts, and what is predicted of each."""
+    table = read_table(path)
+    x = np.array([*((text or "") for text in table[TEXT].to_pylist()), None], object)[:-1]
 '''
+_WITHOUT_TARGETS = """
+    if not TARGETS or not all(name in table for name in TARGETS):
+        return names or [], x, None
+"""
+_CLASSES = """
+    cells = table[TARGETS[0]]
+    labels, are_texts = texts(cells), is_text_type(cells.type)
+    if names is None or not {*labels, None} <= {*names, None}:  # or written otherwise
+        try:
+$parquet            if are_texts and any(re.match("0[0-9]", label or "") for label in labels):
+                raise ValueError  # 007 is another name than 7
+            labels = exact(cells)
+            names = names or sorted({*labels} - {None}, key=Decimal)
+        except ValueError:
+            names = names or sorted({label for label in labels if label is not None})
+"""
+_TEXTS_OF_PARQUET = """
+            if $are_texts:
+                raise ValueError
+"""
+_CLASS_NUMBERS = """
+    lacking = np.array([label is None for label in labels])
+    y = np.array([-1 if label is None else names.index(label) for label in labels], np.int32)
+"""
+_NUMBERS = """
+    y = np.stack([numbers(table[name]) for name in TARGETS], axis=1)
+    lacking = np.isnan(y).any(axis=1)
+"""
+_WITHOUT_LABELS = """
+    if lacking.any():
+        return names, x, None
+"""
 _FROM_MODEL = """
 import json
 import zipfile
@@ -112,42 +115,49 @@ _KNOWN_NAMES = ', recipe["class_names"]'
 _MORE_FOLDERS = """
     own = {normalize("NFC", name) for name in names}
     names = [*names, *(name for name in of_class if normalize("NFC", name) not in own)]"""
-# In the margin: M the words are those that a saved model knows.
-_VECTORIZED = '''
-m|# The words of those texts that are trained on, and of no others.
- |with tf.device("/device:CPU:0"):
-m|    vectorize = keras.layers.TextVectorization($most, output_sequence_length=LENGTH)
-m|    vectorize.adapt(tf.data.Dataset.from_tensor_slices(list(x)).batch(1024))
-M|    vectorize = keras.layers.TextVectorization(len(WORDS) + 2, output_sequence_length=LENGTH)
-M|    vectorize.set_vocabulary(WORDS)
- |
- |
- |def numbered(texts):
- |    """The numbers of the words, 0 where there is none; without words a text is an unknown one."""
- |    parts = [list(texts[begin : begin + 1024]) for begin in range(0, len(texts), 1024)]
- |    with tf.device("/device:CPU:0"):
- |        found = np.concatenate([np.float32(vectorize(tf.constant(part))) for part in parts])
- |    found[found[:, 0] == 0, 0] = 1
- |    return found
+_FOUND_WORDS = """
+# The words of those texts that are trained on, and of no others.
+with tf.device("/device:CPU:0"):
+    vectorize = keras.layers.TextVectorization($most, output_sequence_length=LENGTH)
+    vectorize.adapt(tf.data.Dataset.from_tensor_slices(list(x)).batch(1024))
+"""
+_WORDS_OF_MODEL = """
+with tf.device("/device:CPU:0"):
+    vectorize = keras.layers.TextVectorization(len(WORDS) + 2, output_sequence_length=LENGTH)
+    vectorize.set_vocabulary(WORDS)
+"""
+_NUMBERED = '''
+def numbered(texts):
+    """The numbers of the words, 0 where there is none; without words a text is an unknown one."""
+    parts = [list(texts[begin : begin + 1024]) for begin in range(0, len(texts), 1024)]
+    with tf.device("/device:CPU:0"):
+        found = np.concatenate([np.float32(vectorize(tf.constant(part))) for part in parts])
+    found[found[:, 0] == 0, 0] = 1
+    return found
 '''
-_KEPT_IN_MODEL = """
-m|import json
-m|import zipfile
-m|
- |# Who predicts with the model has to take the same words.
-m|recipe = {
-m|    "schema_version": 1,
-m|    "words": vectorize.get_vocabulary()[2:],
-m|    "length": LENGTH,
-m|    "empty_words": $words,
-M|recipe |= {
- |    "text": TEXT or "",
- |    "targets": TARGETS,
- |    "predicts": "$predicts",
- |    "class_names": class_names,
- |}
- |with zipfile.ZipFile("model.keras", "a") as archive:
- |    archive.writestr("$member", json.dumps(recipe))
+_KEPT_WORDS = """
+import json
+import zipfile
+
+# Who predicts with the model has to take the same words.
+recipe = {
+    "schema_version": 1,
+    "words": vectorize.get_vocabulary()[2:],
+    "length": LENGTH,
+    "empty_words": $words,
+"""
+_KEPT_AS_BEFORE = """
+# Who predicts with the model has to take the same words.
+recipe |= {
+"""
+_KEPT_TARGETS = """
+    "text": TEXT or "",
+    "targets": TARGETS,
+    "predicts": "$predicts",
+    "class_names": class_names,
+}
+with zipfile.ZipFile("model.keras", "a") as archive:
+    archive.writestr("$member", json.dumps(recipe))
 """
 
 
@@ -178,17 +188,17 @@ class _Text(SourceScript[TextData]):
         may_skip: bool = False,
         from_model: bool = False,
     ) -> str:
-        text = lines_for(_VECTORIZED, "M" if from_model else "")
+        words = Template(_WORDS_OF_MODEL if from_model else _FOUND_WORDS)
         made = ", ".join(f"numbered({name})" for name in names)
         return joined(
-            Template(text).substitute(most=data.vocabulary), f"{', '.join(names)} = {made}"
+            words.substitute(most=data.vocabulary), _NUMBERED, f"{', '.join(names)} = {made}"
         )
 
     @override
     def kept_in_model(self, data: TextData, *, from_model: bool = False) -> str:
-        text = lines_for(_KEPT_IN_MODEL, "M" if from_model else "")
+        kept = _KEPT_AS_BEFORE if from_model else _KEPT_WORDS
         target = data.target_kind or Target.CLASSES
-        return Template(text).substitute(
+        return Template(lines_of([kept, _KEPT_TARGETS])).substitute(
             predicts=target.value,
             member=RECIPE_MEMBER,
             words=None if data.empty_words is None else list(data.empty_words),
@@ -235,18 +245,42 @@ def _read(data: TextData, names: str, *, needs_labels: bool, is_evaluated: bool 
             more=_MORE_FOLDERS if is_evaluated else "",
         )
         return joined(AS_UTF8, read, *lines, *count)
-    kinds = {path.lower().endswith(".parquet") for path in sets.values() if path}
-    holds = {
-        "C": target is Target.CLASSES,
-        "K": target is Target.LABELS,
-        "V": target is Target.VALUES,
-        "P": not needs_labels,
-        "Q": True in kinds,
-        "X": len(kinds) > 1,
-        "E": is_evaluated,
-    }
-    read = lines_for(_TABLE, [each for each in holds if holds[each]])
-    return joined(table_functions(data, *filter(None, sets.values())), read, *lines, *count)
+    paths = [path for path in sets.values() if path]
+    read = lines_of(_read_table(data, paths, needs_labels=needs_labels, is_evaluated=is_evaluated))
+    return joined(table_functions(data, *paths), read, *lines, *count)
+
+
+def _read_table(
+    data: TextData, paths: list[str], *, needs_labels: bool, is_evaluated: bool
+) -> Iterator[str]:
+    """The function ``read_texts(path, names)``."""
+    yield _TABLE
+    if not needs_labels:
+        yield _WITHOUT_TARGETS
+    if data.target_kind in (Target.CLASSES, None):
+        yield Template(_CLASSES).substitute(parquet=_texts_of_parquet(paths))
+        if is_evaluated:
+            yield "    names = [*names, *sorted({*labels} - {None, *names})]"
+        yield _CLASS_NUMBERS
+    else:
+        are_labels = data.target_kind is Target.LABELS
+        yield "    names = names or list(TARGETS)" if are_labels else "    names = []"
+        yield _NUMBERS
+        if not are_labels:
+            yield "    y = y[:, 0] if len(TARGETS) == 1 else y"
+    if not needs_labels:
+        yield _WITHOUT_LABELS
+    yield "    return names, x[~lacking], y[~lacking]"
+
+
+def _texts_of_parquet(paths: list[str]) -> str:
+    """Whose columns have types: there a text is no number."""
+    kinds = {path.lower().endswith(".parquet") for path in paths}
+    if True not in kinds:
+        return ""
+    is_either = len(kinds) > 1
+    are_texts = 'path.lower().endswith(".parquet") and are_texts' if is_either else "are_texts"
+    return Template(_TEXTS_OF_PARQUET).substitute(are_texts=are_texts).lstrip("\n")
 
 
 SCRIPT = _Text()

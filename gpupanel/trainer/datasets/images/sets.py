@@ -13,7 +13,6 @@ from gpupanel.domain.images_in_table import NamedImages
 from gpupanel.domain.problem import Fix, Problem, ProblemError
 from gpupanel.domain.visible_text import as_utf8
 from gpupanel.trainer.datasets.class_folders import annotations_among
-from gpupanel.trainer.datasets.class_names import UNKNOWN, places_of
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.datasets.images.chosen import chosen_images
 from gpupanel.trainer.datasets.images.class_notes import PATHS, ClassesOfImages, shown_names
@@ -42,6 +41,7 @@ from gpupanel.trainer.datasets.images.set_folders import (
 )
 from gpupanel.trainer.datasets.images.unread import unread_note
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
+from gpupanel.trainer.parts.class_names import UNKNOWN, places_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -36,7 +36,6 @@ from gpupanel.trainer.datasets.checks import (
     checked_features,
     stays_on_disk,
 )
-from gpupanel.trainer.datasets.class_names import are_numbers
 from gpupanel.trainer.datasets.examples import (
     AllExamples,
     DataSet,
@@ -49,6 +48,7 @@ from gpupanel.trainer.datasets.labels import Labels, checked_labels
 from gpupanel.trainer.datasets.named_labels import are_names, class_numbers, names_in
 from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
 from gpupanel.trainer.datasets.source import Found, Reading, Source
+from gpupanel.trainer.parts.class_names import are_numbers
 
 
 def read_npz(data: NpzData, *, must_differ: bool = True) -> DataSet:

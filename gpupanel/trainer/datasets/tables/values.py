@@ -11,7 +11,7 @@ from gpupanel.domain.written_dates import date_in
 from gpupanel.domain.written_numbers import SHARES, NumberForm, number_in
 from gpupanel.trainer.datasets.tables.written import CellForm
 from gpupanel.trainer.parts.table_cells import (
-    Floats,
+    Float64s,
     codes_of_cells,
     days_in_cells,
     is_text_type,
@@ -20,7 +20,7 @@ from gpupanel.trainer.parts.table_cells import (
 )
 
 
-def numbers_of(column: pa.Array, form: NumberForm) -> Floats | None:
+def numbers_of(column: pa.Array, form: NumberForm) -> Float64s | None:
     """The numbers in a column, NaN where a cell holds nothing; ``None``: one cell is no number.
 
     Args:
@@ -31,7 +31,7 @@ def numbers_of(column: pa.Array, form: NumberForm) -> Floats | None:
     return numbers_in_cells(column, lambda cell: number_in(cell, form), quick_decimal)
 
 
-def days_of(column: pa.Array, order: str) -> Floats | None:
+def days_of(column: pa.Array, order: str) -> Float64s | None:
     """The dates in a column as days since 1970, likewise; ``None``: one cell is no date.
 
     Args:

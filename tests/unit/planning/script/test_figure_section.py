@@ -11,6 +11,7 @@ import pytest
 from gpupanel.domain.best_epoch import BestMetric, Keep
 from gpupanel.domain.data import Target
 from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.script_parts import part_text
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.prepare import prepare
 from gpupanel.planning.script.figure_section import figure_section
@@ -24,7 +25,8 @@ RANDOM = np.random.default_rng(4)
 def figure(metric: BestMetric, target: Target, outputs: Any, labels: Any, **names: Any) -> float:
     text = figure_section(metric, target, "BATCH", averages=False)
     script: dict[str, Any] = {"np": np, **names}
-    exec(text[text.index("def figure(") :], script)  # without what asks the model
+    # Without what asks the model.
+    exec(f"{part_text('figures')}\n{text[text.index('def figure(') :]}", script)
     return float(script["figure"](outputs, labels))
 
 

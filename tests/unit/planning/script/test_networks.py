@@ -3,8 +3,6 @@
 That they train as the runs do is seen in ``tests/sessions/test_scripts_of_networks.py``.
 """
 
-import pytest
-
 from gpupanel.domain.data import DataSettings, DigitsData, TableData, TextData, WineData
 from gpupanel.domain.model import ModelSettings, ResNetModel, TabularModel, TransformerModel
 from gpupanel.domain.profile import DeviceSettings, Profile
@@ -42,8 +40,7 @@ def exported(model: ModelSettings, data: DataSettings, replicas: int = 1) -> str
 
 def test_that_a_residual_network_is_built_stage_by_stage() -> None:
     text = exported(ResNetModel(filters=(8, 16), blocks=3), DigitsData())
-    assert "for stage, filters in enumerate([8, 16], start=1):" in text
-    assert "for number in range(1, 4):" in text
+    assert "hidden = residual_network(hidden, [8, 16], 3)" in text
     assert "prepare_batch_norms(model, across_replicas=False)" in text
     assert "Dropout" not in text
 
@@ -57,14 +54,11 @@ def test_that_statistics_of_several_replicas_are_those_of_the_whole_batch() -> N
     assert "across_replicas=False)" in exported(alone, DigitsData(), replicas=2)
 
 
-@pytest.mark.parametrize(("dropout", "count"), [(0.0, 0), (0.1, 4)])
-def test_that_a_transformer_is_built_block_by_block(dropout: float, count: int) -> None:
-    model = TransformerModel(width=10, heads=4, blocks=3, dropout=dropout)
-    text = exported(model, TEXTS)
-    assert "Embedding(1000, 10, name=" in text
-    assert "4, 2, use_bias=False" in text
-    assert "for number in range(1, 4):" in text
-    assert text.count("keras.layers.Dropout(0.1") == count
+def test_that_a_transformer_is_built_block_by_block() -> None:
+    text = exported(TransformerModel(width=10, heads=4, blocks=3, dropout=0.1), TEXTS)
+    sizes = ("words=1000", "width=10", "heads=4", "units_of_head=2", "blocks=3", "dropout=0.1")
+    assert [size for size in sizes if f"    {size},\n" not in text] == []
+    assert "hidden = transformer(inputs, size)" in text
     assert "NORMS" not in text
 
 
@@ -78,12 +72,12 @@ def test_that_categories_become_numbers_that_are_learned() -> None:
     assert 'Dense(8, name="dense_1")' in text
     assert "norm" not in text.partition("keras.utils.set_random_seed")[2].partition("optimizer")[0]
     chosen = exported(TabularModel(hidden=(8,), embedding_units=5), TABLE)
-    assert "5, use_bias=False" in chosen
+    assert "embedded_columns(hidden, categories, lambda width: 5)" in chosen
 
 
 def test_that_a_table_without_categories_goes_straight_to_the_dense_layers() -> None:
     text = exported(TabularModel(batch_norm=True, dropout=0.5), WineData(), replicas=2)
-    assert "category_" not in text
+    assert "embedded_columns" not in text
     assert 'BatchNormalization(name="dense_2_norm")' in text
     assert "prepare_batch_norms(model, across_replicas=True)" in text
     assert 'Dropout(0.5, name="dense_1_dropout")' in text

@@ -1,37 +1,11 @@
-"""Lines of a script that are there only where something holds."""
-
-import pytest
+"""Pieces of a script, put together."""
 
 from gpupanel.planning.script.sections import (
     indented,
     joined,
-    lines_for,
     lines_of,
     with_imports_first,
 )
-
-TEXT = """
-   |always
-A  |    with a
-a  |    without a
-AB |both | of them
-Ab |a alone
-"""
-
-
-@pytest.mark.parametrize(
-    ("holds", "lines"),
-    [
-        (set(), ["always", "    without a"]),
-        ({"A"}, ["always", "    with a", "a alone"]),
-        ({"A", "B"}, ["always", "    with a", "both | of them"]),
-        ({"B"}, ["always", "    without a"]),
-    ],
-)
-def test_that_a_capital_has_to_hold_and_a_small_letter_must_not(
-    holds: set[str], lines: list[str]
-) -> None:
-    assert lines_for(TEXT, holds).split("\n") == lines
 
 
 def test_that_parts_stand_below_each_other_and_apart_from_definitions() -> None:
@@ -51,6 +25,8 @@ def test_that_what_a_section_imports_stands_at_its_top_once() -> None:
     assert with_imports_first("x = 1\nfrom math import pi\nimport math") == (
         "import math\nfrom math import pi\n\nx = 1"
     )
+    taken = "from math import pi\nimport math\nfrom math import e, pi\n\nx = 1"
+    assert with_imports_first(taken) == "import math\nfrom math import e, pi\n\nx = 1"
     assert with_imports_first("x = 1") == "x = 1"
 
 

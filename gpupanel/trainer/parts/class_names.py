@@ -9,10 +9,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from gpupanel.domain.data_source import Target
-from gpupanel.trainer.datasets.examples import Array
+Array = npt.NDArray[np.generic]
 
 UNKNOWN = -1
+"""The number of a class that is none of those that are known."""
 
 
 def places_of(names: Sequence[str], known: Sequence[str]) -> npt.NDArray[np.int32]:
@@ -25,8 +25,8 @@ def places_of(names: Sequence[str], known: Sequence[str]) -> npt.NDArray[np.int3
         names: Of classes or labels, shape [names].
         known: Likewise, in the order of the numbers that are given back.
     """
-    is_unique = len(set(map(_composed, known))) == len(known)
-    form = _composed if is_unique else str
+    is_unique = len(set(map(composed, known))) == len(known)
+    form = composed if is_unique else str
     place = {form(name): number for number, name in reversed(list(enumerate(known)))}
     return np.array([place.get(form(name), UNKNOWN) for name in names], np.int32)
 
@@ -62,7 +62,7 @@ def used_classes(
     used = np.unique(labels).astype(np.intp)
     if not are_numbers(names):
         return used
-    are_names = not are_numbers(known) and UNKNOWN not in places_of(_at(names, used), known)
+    are_names = not are_numbers(known) and UNKNOWN not in places_of(names_at(names, used), known)
     return used if are_names else np.arange(len(names))
 
 
@@ -75,25 +75,26 @@ def used_names(counts: Sequence[tuple[str, int]], known: Sequence[str]) -> list[
     """
     of_each = np.array([count for _, count in counts], np.int64)
     names = [name for name, _ in counts]
-    return _at(names, used_classes(np.flatnonzero(of_each), names, known))
+    return names_at(names, used_classes(np.flatnonzero(of_each), names, known))
 
 
-def _at(names: Sequence[str], places: npt.NDArray[np.intp]) -> list[str]:
+def names_at(names: Sequence[str], places: npt.NDArray[np.intp]) -> list[str]:
+    """The names in these places."""
     return [names[place] for place in places.tolist()]
 
 
-def by_places(labels: Array, target: Target, places: npt.NDArray[np.int32], count: int) -> Array:
+def by_places(labels: Array, target: str, places: npt.NDArray[np.int32], count: int) -> Array:
     """The labels by the numbers of other classes.
 
     Args:
         labels: Class numbers, ``int32``, shape [examples]; or 0 and 1, ``float32``, shape
             [examples, labels].
-        target: Which of the two they are.
+        target: Which of the two they are, ``classes`` or ``labels``.
         places: Of each of these classes or labels its number among the others; an example of a
             class that is :data:`UNKNOWN` has that number, a label that is unknown is left out.
         count: How many others there are. Labels have all of them.
     """
-    if target is Target.CLASSES:
+    if target == "classes":
         return np.asarray(places[labels.astype(np.intp)], np.int32)
     ordered = np.zeros((len(labels), count), np.float32)
     is_known = places != UNKNOWN
@@ -101,5 +102,6 @@ def by_places(labels: Array, target: Target, places: npt.NDArray[np.int32], coun
     return ordered
 
 
-def _composed(name: str) -> str:
+def composed(name: str) -> str:
+    """In composed characters (NFC)."""
     return unicodedata.normalize("NFC", name)
