@@ -36,7 +36,7 @@ from tests.patience import PATIENCE_S
 
 __all__ = ["small_disk"]
 
-SUPERVISE = Path(__file__).parents[3] / "fakes" / "supervise.py"
+SUPERVISE = Path(__file__).parents[4] / "fakes" / "supervise.py"
 MACHINE = Machine(CPU_ONLY)
 ONE = Profile(devices=DeviceSettings(visible=("cpu",)))
 TWO = Profile(name="two", devices=DeviceSettings(visible=("cpu",), cpu_replicas=2))
