@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QGuiApplication, QWheelEvent
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.problem import Problem
@@ -101,11 +102,28 @@ def test_that_a_plot_of_one_step_or_none_is_painted(qtbot: QtBot) -> None:
     plot = RateRangePlot()
     qtbot.addWidget(plot)
     plot.resize(400, 300)
-    for points in ((), FOUND.points[:1], (RatePoint(rate=1.0, loss=1.0, smoothed=1.0),) * 3):
+    huge = (RatePoint(rate=rate, loss=-1e308, smoothed=1e308) for rate in (1e-300, 1.0, 1e300))
+    equal = (RatePoint(rate=1.0, loss=1.0, smoothed=1.0),) * 3
+    for points in ((), FOUND.points[:1], equal, tuple(huge)):
         plot.setPoints(points, None)
         plot.grab()
         qtbot.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(200, 50))
         assert (plot.chosen() is None) == (not points)
+
+
+def test_that_the_wheel_over_a_plot_scrolls_what_it_stands_in(qtbot: QtBot) -> None:
+    plot = RateRangePlot()
+    qtbot.addWidget(plot)
+    plot.resize(400, 300)
+    plot.setPoints(FOUND.points, FOUND.suggested)
+    shown = plot.ticks("bottom")
+    for x in (10.0, 200.0):
+        turned = (QPointF(x, 50.0), QPointF(x, 50.0), QPoint(), QPoint(0, 120))
+        buttons = (Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier)
+        event = QWheelEvent(*turned, *buttons, Qt.ScrollPhase.NoScrollPhase, False)
+        QApplication.sendEvent(plot.viewport(), event)
+        assert not event.isAccepted()
+    assert plot.ticks("bottom") == shown
 
 
 def test_that_why_nothing_could_be_tried_is_shown(qtbot: QtBot, bound: Bind) -> None:

@@ -135,6 +135,13 @@ def test_that_the_pointer_is_told_whose_point_it_is(plot):
     assert plot.point_at(QPointF(1.0, 1.0)) is None
 
 
+def test_that_the_title_of_an_axis_is_text_whatever_stands_in_it(plot):
+    plot.setAxisTitle("bottom", "<b>a</b>\x1b")
+    label = plot.getPlotItem().getAxis("bottom").label.toPlainText()
+    assert label.strip().startswith("<b>a</b>")
+    assert "\x1b" not in label
+
+
 def test_that_keys_go_from_point_to_point(qtbot, panel, plot):
     plot.setFocus()
     for key, number in (
