@@ -14,8 +14,8 @@ from gpupanel.domain.rate_range import RatePoint, RateRange, rates
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.runs.questions.rate_range import try_learning_rates
 from gpupanel.ui import theme
-from gpupanel.ui.bindings.rate_range_binding import RateRangeBinding
 from gpupanel.ui.plots.rate_range_plot import RateRangePlot
+from gpupanel.ui.tools.rate_range.binding import RateRangeBinding
 from gpupanel.ui.widgets.problem_row import ProblemRow
 from tests.fakes.questions import answering, asked_of
 from tests.forked.processes import child_processes

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QDialog, QWidget
 from pytestqt.qtbot import QtBot
 from shiboken6 import dump
 
-from gpupanel.ui import dialogs
+from gpupanel.ui import dialogs, tools
 from gpupanel.ui.widgets import screen_fit
 from gpupanel.ui.widgets.screen_fit import FRAME, resize_within_screen
 from tests.fakes.person import Person
@@ -24,8 +24,9 @@ _INI = QSettings.Format.IniFormat
 
 
 def dialog_modules() -> Iterator[str]:
-    for found in pkgutil.walk_packages(dialogs.__path__, "gpupanel.ui.dialogs."):
-        yield found.name
+    for folder in (dialogs, tools):
+        for found in pkgutil.walk_packages(folder.__path__, f"{folder.__name__}."):
+            yield found.name
 
 
 @pytest.mark.parametrize("name", [*dialog_modules(), "gpupanel.ui.questions"])

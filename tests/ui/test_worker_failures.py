@@ -29,7 +29,7 @@ from gpupanel.runs.sweeps import starting
 from gpupanel.runs.tensorboard import TensorBoards
 from gpupanel.runs.tools.export.export_format import ExportFormat
 from gpupanel.runs.tools.tracing.tracing import Trace
-from gpupanel.ui import workers
+from gpupanel.ui import tools, workers
 from gpupanel.ui.bindings.comparison import Comparison
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.workers import (
@@ -374,9 +374,11 @@ CASES: dict[str, tuple[Make, ...]] = {
 
 def all_kinds(base: type[QObject]) -> set[type[QObject]]:
     """Every worker, or every facade, that the package has."""
-    for module in pkgutil.iter_modules(workers.__path__, f"{workers.__name__}."):
-        importlib.import_module(module.name)
-    return {kind for kind in _below(base) if kind.__module__.startswith(workers.__name__)}
+    for folder in (workers, tools):
+        for module in pkgutil.walk_packages(folder.__path__, f"{folder.__name__}."):
+            importlib.import_module(module.name)
+    places = (f"{workers.__name__}.", f"{tools.__name__}.")
+    return {kind for kind in _below(base) if kind.__module__.startswith(places)}
 
 
 def _below(base: type[QObject]) -> set[type[QObject]]:

@@ -18,7 +18,7 @@ from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.workers.tool_worker import Ask, QuestionWorker
 
 if TYPE_CHECKING:
-    from gpupanel.ui.dialogs.rate_range_dialog import RateRangeDialog
+    from gpupanel.ui.tools.rate_range.dialog import RateRangeDialog
 
 
 class RateRangeBinding(SessionReportBinding["RateRangeDialog", RateRangeRequest]):
@@ -37,7 +37,7 @@ class RateRangeBinding(SessionReportBinding["RateRangeDialog", RateRangeRequest]
 
     @override
     def _dialog_class(self) -> "type[RateRangeDialog]":
-        from gpupanel.ui.dialogs.rate_range_dialog import RateRangeDialog
+        from gpupanel.ui.tools.rate_range.dialog import RateRangeDialog
 
         return RateRangeDialog
 

@@ -1,0 +1,1 @@
+"""Tools beside training: the dialog of each, and what connects it with the window."""

@@ -1,0 +1,1 @@
+"""The range test of the learning rate."""
