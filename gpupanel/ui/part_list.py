@@ -25,7 +25,6 @@ from gpupanel.ui.bindings.past_speed_binding import PastSpeedBinding
 from gpupanel.ui.bindings.profile_binding import ProfileBinding
 from gpupanel.ui.bindings.queue_binding import QueueBinding
 from gpupanel.ui.bindings.run_binding import RunBinding
-from gpupanel.ui.bindings.scan_binding import ScanBinding
 from gpupanel.ui.bindings.self_test_binding import SelfTestBinding
 from gpupanel.ui.bindings.settings_reuse import LongerTraining, RetryWithFix, SettingsReuse
 from gpupanel.ui.bindings.shown_devices import ShownDevices
@@ -35,6 +34,7 @@ from gpupanel.ui.bindings.trace_binding import TraceBinding
 from gpupanel.ui.bindings.undo_binding import UndoBinding
 from gpupanel.ui.bindings.window_settings_binding import WindowSettingsBinding
 from gpupanel.ui.tools.rate_range.binding import RateRangeBinding
+from gpupanel.ui.tools.scan.binding import ScanBinding
 from gpupanel.ui.widgets.cut_texts import CutTexts
 from gpupanel.ui.window_core import WindowCore
 from gpupanel.ui.window_parts import NOT_DONE, Ending, WindowParts

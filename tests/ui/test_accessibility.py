@@ -32,12 +32,12 @@ from gpupanel.ui.dialogs.label_dialog import LabelDialog
 from gpupanel.ui.dialogs.layers_dialog import LayersDialog
 from gpupanel.ui.dialogs.model_export_dialog import ModelExportDialog
 from gpupanel.ui.dialogs.new_sweep_dialog import NewSweepDialog
-from gpupanel.ui.dialogs.scan_dialog import ScanDialog
 from gpupanel.ui.dialogs.self_test_dialog import SelfTestDialog
 from gpupanel.ui.dialogs.sweeps_dialog import SweepsDialog
 from gpupanel.ui.dialogs.trust_dialog import TrustDialog
 from gpupanel.ui.questions import ProblemDialog
 from gpupanel.ui.tools.rate_range.dialog import RateRangeDialog
+from gpupanel.ui.tools.scan.dialog import ScanDialog
 from gpupanel.ui.widgets.buttons import FoldButton
 from gpupanel.ui.widgets.reading_order import tab_stops
 from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL

@@ -46,7 +46,6 @@ from gpupanel.ui.dialogs.label_dialog import LabelDialog
 from gpupanel.ui.dialogs.layers_dialog import LayersDialog
 from gpupanel.ui.dialogs.model_export_dialog import ModelExportDialog
 from gpupanel.ui.dialogs.new_sweep_dialog import NewSweepDialog
-from gpupanel.ui.dialogs.scan_dialog import ScanDialog
 from gpupanel.ui.dialogs.self_test_dialog import SelfTestDialog
 from gpupanel.ui.dialogs.settings_dialog import SettingsDialog
 from gpupanel.ui.dialogs.shortcuts_dialog import ShortcutsDialog
@@ -59,6 +58,7 @@ from gpupanel.ui.panels.runs_panel.scatter_dialog import ScatterDialog
 from gpupanel.ui.panels.runs_panel.setting_columns import ColumnOffer
 from gpupanel.ui.questions import ProblemDialog
 from gpupanel.ui.tools.rate_range.dialog import RateRangeDialog
+from gpupanel.ui.tools.scan.dialog import ScanDialog
 from gpupanel.ui.widgets.table_model import Column
 from gpupanel.ui.window_settings import WindowSettings
 from gpupanel.ui.workers.sweep_worker import SweepsRead

@@ -16,9 +16,9 @@ from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.scan import DataScan, ScannedSet, ScanProgress, ScanRequest
 from gpupanel.runs.questions.data_scan import scan_data
-from gpupanel.ui.bindings.scan_binding import ScanBinding
-from gpupanel.ui.dialogs.scan_dialog import ScanDialog
 from gpupanel.ui.main_window import MainWindow
+from gpupanel.ui.tools.scan.binding import ScanBinding
+from gpupanel.ui.tools.scan.dialog import ScanDialog
 from gpupanel.ui.widgets.class_counts_view import ClassCountsView
 from gpupanel.ui.widgets.problem_row import ProblemRow
 from gpupanel.ui.workers.tool_worker import QuestionWorker

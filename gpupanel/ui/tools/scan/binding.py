@@ -16,7 +16,7 @@ from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.workers.tool_worker import Ask, QuestionWorker
 
 if TYPE_CHECKING:
-    from gpupanel.ui.dialogs.scan_dialog import ScanDialog
+    from gpupanel.ui.tools.scan.dialog import ScanDialog
 
 
 class ScanBinding(SessionReportBinding["ScanDialog", ScanRequest]):
@@ -38,7 +38,7 @@ class ScanBinding(SessionReportBinding["ScanDialog", ScanRequest]):
 
     @override
     def _dialog_class(self) -> "type[ScanDialog]":
-        from gpupanel.ui.dialogs.scan_dialog import ScanDialog
+        from gpupanel.ui.tools.scan.dialog import ScanDialog
 
         return ScanDialog
 

@@ -1,0 +1,1 @@
+"""The scan of the data."""
