@@ -14,7 +14,6 @@ from gpupanel.ui.bindings.finding_fixes import FindingFixes
 from gpupanel.ui.bindings.folds_binding import FoldsBinding
 from gpupanel.ui.bindings.history_binding import HistoryBinding
 from gpupanel.ui.bindings.last_session import LastSession
-from gpupanel.ui.bindings.layers_binding import LayersBinding
 from gpupanel.ui.bindings.live_curve_files import LiveCurveFiles
 from gpupanel.ui.bindings.menu_binding import MenuBinding
 from gpupanel.ui.bindings.model_use import ModelUse
@@ -33,6 +32,7 @@ from gpupanel.ui.bindings.tensorboard_binding import TensorBoardBinding
 from gpupanel.ui.bindings.trace_binding import TraceBinding
 from gpupanel.ui.bindings.undo_binding import UndoBinding
 from gpupanel.ui.bindings.window_settings_binding import WindowSettingsBinding
+from gpupanel.ui.tools.layers.binding import LayersBinding
 from gpupanel.ui.tools.rate_range.binding import RateRangeBinding
 from gpupanel.ui.tools.scan.binding import ScanBinding
 from gpupanel.ui.widgets.cut_texts import CutTexts

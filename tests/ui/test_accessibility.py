@@ -29,13 +29,13 @@ from gpupanel.ui.dialogs.batch_fit_dialog import BatchFitDialog
 from gpupanel.ui.dialogs.doctor_dialog import DoctorDialog
 from gpupanel.ui.dialogs.examples_dialog import ExamplesDialog
 from gpupanel.ui.dialogs.label_dialog import LabelDialog
-from gpupanel.ui.dialogs.layers_dialog import LayersDialog
 from gpupanel.ui.dialogs.model_export_dialog import ModelExportDialog
 from gpupanel.ui.dialogs.new_sweep_dialog import NewSweepDialog
 from gpupanel.ui.dialogs.self_test_dialog import SelfTestDialog
 from gpupanel.ui.dialogs.sweeps_dialog import SweepsDialog
 from gpupanel.ui.dialogs.trust_dialog import TrustDialog
 from gpupanel.ui.questions import ProblemDialog
+from gpupanel.ui.tools.layers.dialog import LayersDialog
 from gpupanel.ui.tools.rate_range.dialog import RateRangeDialog
 from gpupanel.ui.tools.scan.dialog import ScanDialog
 from gpupanel.ui.widgets.buttons import FoldButton

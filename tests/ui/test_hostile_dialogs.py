@@ -43,7 +43,6 @@ from gpupanel.ui.dialogs.doctor_dialog import DoctorDialog
 from gpupanel.ui.dialogs.examples_dialog import ExamplesDialog
 from gpupanel.ui.dialogs.guide_dialog import GuideDialog
 from gpupanel.ui.dialogs.label_dialog import LabelDialog
-from gpupanel.ui.dialogs.layers_dialog import LayersDialog
 from gpupanel.ui.dialogs.model_export_dialog import ModelExportDialog
 from gpupanel.ui.dialogs.new_sweep_dialog import NewSweepDialog
 from gpupanel.ui.dialogs.self_test_dialog import SelfTestDialog
@@ -57,6 +56,7 @@ from gpupanel.ui.panels.runs_panel.columns import COLUMNS
 from gpupanel.ui.panels.runs_panel.scatter_dialog import ScatterDialog
 from gpupanel.ui.panels.runs_panel.setting_columns import ColumnOffer
 from gpupanel.ui.questions import ProblemDialog
+from gpupanel.ui.tools.layers.dialog import LayersDialog
 from gpupanel.ui.tools.rate_range.dialog import RateRangeDialog
 from gpupanel.ui.tools.scan.dialog import ScanDialog
 from gpupanel.ui.widgets.table_model import Column

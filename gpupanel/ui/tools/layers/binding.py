@@ -22,7 +22,7 @@ from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.workers.tool_worker import Ask, QuestionWorker
 
 if TYPE_CHECKING:
-    from gpupanel.ui.dialogs.layers_dialog import LayersDialog
+    from gpupanel.ui.tools.layers.dialog import LayersDialog
 
 
 FOLLOW_DELAY_MS = 1000
@@ -66,7 +66,7 @@ class LayersBinding(SessionReportBinding["LayersDialog", SummaryRequest]):
 
     @override
     def _dialog_class(self) -> "type[LayersDialog]":
-        from gpupanel.ui.dialogs.layers_dialog import LayersDialog
+        from gpupanel.ui.tools.layers.dialog import LayersDialog
 
         return LayersDialog
 

@@ -1,0 +1,1 @@
+"""The layers of the model, and the memory it takes."""
