@@ -20,8 +20,8 @@ from gpupanel.domain.step_memory import MeasuredStep, MemoryPeak, StepMemory
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.runs.questions.model_summary import summarize_model
 from gpupanel.runs.tools.batch_search.search import find_batches, try_batches
-from gpupanel.ui.bindings.batch_fit_binding import BatchFitBinding
-from gpupanel.ui.dialogs.batch_fit_dialog import BatchFitDialog
+from gpupanel.ui.tools.batch_search.binding import BatchFitBinding
+from gpupanel.ui.tools.batch_search.dialog import BatchFitDialog
 from gpupanel.ui.widgets.problem_row import ProblemRow
 from tests.fakes.batch_child import CHILD, Reader
 from tests.fakes.questions import answering, asked_of

@@ -19,7 +19,7 @@ from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.workers.tool_worker import Ask, ToolWorker
 
 if TYPE_CHECKING:
-    from gpupanel.ui.dialogs.batch_fit_dialog import BatchFitDialog
+    from gpupanel.ui.tools.batch_search.dialog import BatchFitDialog
 
 
 class BatchFitBinding(SessionReportBinding["BatchFitDialog", Profile]):
@@ -45,7 +45,7 @@ class BatchFitBinding(SessionReportBinding["BatchFitDialog", Profile]):
 
     @override
     def _dialog_class(self) -> "type[BatchFitDialog]":
-        from gpupanel.ui.dialogs.batch_fit_dialog import BatchFitDialog
+        from gpupanel.ui.tools.batch_search.dialog import BatchFitDialog
 
         return BatchFitDialog
 
