@@ -23,7 +23,6 @@ from gpupanel.ui.bindings.past_speed_binding import PastSpeedBinding
 from gpupanel.ui.bindings.profile_binding import ProfileBinding
 from gpupanel.ui.bindings.queue_binding import QueueBinding
 from gpupanel.ui.bindings.run_binding import RunBinding
-from gpupanel.ui.bindings.self_test_binding import SelfTestBinding
 from gpupanel.ui.bindings.settings_reuse import LongerTraining, RetryWithFix, SettingsReuse
 from gpupanel.ui.bindings.shown_devices import ShownDevices
 from gpupanel.ui.bindings.sweeps_binding import SweepsBinding
@@ -35,6 +34,7 @@ from gpupanel.ui.tools.batch_search.binding import BatchFitBinding
 from gpupanel.ui.tools.layers.binding import LayersBinding
 from gpupanel.ui.tools.rate_range.binding import RateRangeBinding
 from gpupanel.ui.tools.scan.binding import ScanBinding
+from gpupanel.ui.tools.self_test.binding import SelfTestBinding
 from gpupanel.ui.widgets.cut_texts import CutTexts
 from gpupanel.ui.window_core import WindowCore
 from gpupanel.ui.window_parts import NOT_DONE, Ending, WindowParts

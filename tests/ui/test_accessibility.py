@@ -30,7 +30,6 @@ from gpupanel.ui.dialogs.examples_dialog import ExamplesDialog
 from gpupanel.ui.dialogs.label_dialog import LabelDialog
 from gpupanel.ui.dialogs.model_export_dialog import ModelExportDialog
 from gpupanel.ui.dialogs.new_sweep_dialog import NewSweepDialog
-from gpupanel.ui.dialogs.self_test_dialog import SelfTestDialog
 from gpupanel.ui.dialogs.sweeps_dialog import SweepsDialog
 from gpupanel.ui.dialogs.trust_dialog import TrustDialog
 from gpupanel.ui.questions import ProblemDialog
@@ -38,6 +37,7 @@ from gpupanel.ui.tools.batch_search.dialog import BatchFitDialog
 from gpupanel.ui.tools.layers.dialog import LayersDialog
 from gpupanel.ui.tools.rate_range.dialog import RateRangeDialog
 from gpupanel.ui.tools.scan.dialog import ScanDialog
+from gpupanel.ui.tools.self_test.dialog import SelfTestDialog
 from gpupanel.ui.widgets.buttons import FoldButton
 from gpupanel.ui.widgets.reading_order import tab_stops
 from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL

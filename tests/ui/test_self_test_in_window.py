@@ -21,7 +21,7 @@ from gpupanel.planning.self_test import self_test_request
 from gpupanel.runs.readiness import Machine
 from gpupanel.runs.self_test_memory import recall_self_test, remember_self_test
 from gpupanel.runs.tools.self_test.testing import run_self_test, try_devices
-from gpupanel.ui.bindings.self_test_binding import SelfTestBinding
+from gpupanel.ui.tools.self_test.binding import SelfTestBinding
 from gpupanel.ui.widgets.problem_row import ProblemRow
 from tests.fakes.self_test_child import CHILD
 from tests.forked.processes import child_processes

@@ -32,6 +32,7 @@ from gpupanel.runs.tools.tracing.tracing import Trace
 from gpupanel.ui import tools, workers
 from gpupanel.ui.bindings.comparison import Comparison
 from gpupanel.ui.run_state import RunState
+from gpupanel.ui.tools.self_test import worker as self_test_worker
 from gpupanel.ui.workers import (
     cluster_worker,
     comparison_worker,
@@ -47,7 +48,6 @@ from gpupanel.ui.workers import (
     queue_worker,
     run_reader,
     run_worker,
-    self_test_worker,
     sweep_start_worker,
     sweep_worker,
     tensorboard_worker,

@@ -18,11 +18,11 @@ from gpupanel.runs.tools.self_test.testing import run_self_test
 from gpupanel.ui.bindings.session_report_binding import SessionReportBinding
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
-from gpupanel.ui.workers.self_test_worker import SelfTestMemory
+from gpupanel.ui.tools.self_test.worker import SelfTestMemory
 from gpupanel.ui.workers.tool_worker import Ask, ToolWorker
 
 if TYPE_CHECKING:
-    from gpupanel.ui.dialogs.self_test_dialog import SelfTestDialog
+    from gpupanel.ui.tools.self_test.dialog import SelfTestDialog
 
 
 class SelfTestBinding(SessionReportBinding["SelfTestDialog", Profile]):
@@ -61,7 +61,7 @@ class SelfTestBinding(SessionReportBinding["SelfTestDialog", Profile]):
 
     @override
     def _dialog_class(self) -> "type[SelfTestDialog]":
-        from gpupanel.ui.dialogs.self_test_dialog import SelfTestDialog
+        from gpupanel.ui.tools.self_test.dialog import SelfTestDialog
 
         return SelfTestDialog
 
