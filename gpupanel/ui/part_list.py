@@ -1,6 +1,5 @@
 """All parts of the window, in the order in which they are made; each ends as it says here."""
 
-from gpupanel.ui.bindings.bench_binding import BenchBinding
 from gpupanel.ui.bindings.comparison import Comparison
 from gpupanel.ui.bindings.confirmations import EndConfirmation, ProcessActions, TrustConfirmation
 from gpupanel.ui.bindings.device_history_binding import DeviceHistoryBinding
@@ -31,6 +30,7 @@ from gpupanel.ui.bindings.trace_binding import TraceBinding
 from gpupanel.ui.bindings.undo_binding import UndoBinding
 from gpupanel.ui.bindings.window_settings_binding import WindowSettingsBinding
 from gpupanel.ui.tools.batch_search.binding import BatchFitBinding
+from gpupanel.ui.tools.bench.binding import BenchBinding
 from gpupanel.ui.tools.layers.binding import LayersBinding
 from gpupanel.ui.tools.rate_range.binding import RateRangeBinding
 from gpupanel.ui.tools.scan.binding import ScanBinding

@@ -29,11 +29,11 @@ from gpupanel.domain.training import TrainingSettings
 from gpupanel.runs.history.measured_speeds import remember, remembered
 from gpupanel.runs.trust.trusted import CodeNotTrustedError
 from gpupanel.runs.trust.user_code import UserCode
-from gpupanel.ui.bindings import bench_binding
-from gpupanel.ui.bindings.bench_binding import BenchBinding
-from gpupanel.ui.dialogs.bench_dialog import BenchDialog
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
+from gpupanel.ui.tools.bench import binding as bench_binding
+from gpupanel.ui.tools.bench.binding import BenchBinding
+from gpupanel.ui.tools.bench.dialog import BenchDialog
 from gpupanel.ui.widgets.problem_row import ProblemRow
 from gpupanel.ui.widgets.speed_bars import SpeedBar
 from tests.fakes.devices import CPU_ONLY

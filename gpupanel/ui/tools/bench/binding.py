@@ -24,7 +24,7 @@ from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.workers.tool_worker import Ask, ToolWorker
 
 if TYPE_CHECKING:
-    from gpupanel.ui.dialogs.bench_dialog import BenchDialog
+    from gpupanel.ui.tools.bench.dialog import BenchDialog
 
 
 class BenchBinding(SessionReportBinding["BenchDialog", Profile]):
@@ -62,7 +62,7 @@ class BenchBinding(SessionReportBinding["BenchDialog", Profile]):
 
     @override
     def _dialog_class(self) -> "type[BenchDialog]":
-        from gpupanel.ui.dialogs.bench_dialog import BenchDialog
+        from gpupanel.ui.tools.bench.dialog import BenchDialog
 
         return BenchDialog
 
