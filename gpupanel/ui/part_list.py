@@ -26,7 +26,6 @@ from gpupanel.ui.bindings.settings_reuse import LongerTraining, RetryWithFix, Se
 from gpupanel.ui.bindings.shown_devices import ShownDevices
 from gpupanel.ui.bindings.sweeps_binding import SweepsBinding
 from gpupanel.ui.bindings.tensorboard_binding import TensorBoardBinding
-from gpupanel.ui.bindings.trace_binding import TraceBinding
 from gpupanel.ui.bindings.undo_binding import UndoBinding
 from gpupanel.ui.bindings.window_settings_binding import WindowSettingsBinding
 from gpupanel.ui.tools.batch_search.binding import BatchFitBinding
@@ -35,6 +34,7 @@ from gpupanel.ui.tools.layers.binding import LayersBinding
 from gpupanel.ui.tools.rate_range.binding import RateRangeBinding
 from gpupanel.ui.tools.scan.binding import ScanBinding
 from gpupanel.ui.tools.self_test.binding import SelfTestBinding
+from gpupanel.ui.tools.trace.binding import TraceBinding
 from gpupanel.ui.widgets.cut_texts import CutTexts
 from gpupanel.ui.window_core import WindowCore
 from gpupanel.ui.window_parts import NOT_DONE, Ending, WindowParts

@@ -46,7 +46,6 @@ from gpupanel.ui.dialogs.new_sweep_dialog import NewSweepDialog
 from gpupanel.ui.dialogs.settings_dialog import SettingsDialog
 from gpupanel.ui.dialogs.shortcuts_dialog import ShortcutsDialog
 from gpupanel.ui.dialogs.sweeps_dialog import SweepsDialog
-from gpupanel.ui.dialogs.trace_dialog import TraceDialog
 from gpupanel.ui.dialogs.trust_dialog import TrustDialog
 from gpupanel.ui.panels.runs_panel.column_chooser import ColumnChooser
 from gpupanel.ui.panels.runs_panel.columns import COLUMNS
@@ -59,10 +58,11 @@ from gpupanel.ui.tools.layers.dialog import LayersDialog
 from gpupanel.ui.tools.rate_range.dialog import RateRangeDialog
 from gpupanel.ui.tools.scan.dialog import ScanDialog
 from gpupanel.ui.tools.self_test.dialog import SelfTestDialog
+from gpupanel.ui.tools.trace.dialog import TraceDialog
+from gpupanel.ui.tools.trace.worker import RunTraces
 from gpupanel.ui.widgets.table_model import Column
 from gpupanel.ui.window_settings import WindowSettings
 from gpupanel.ui.workers.sweep_worker import SweepsRead
-from gpupanel.ui.workers.trace_worker import RunTraces
 from tests.fakes.devices import TWO_UNEQUAL
 from tests.ui.filled_values import filled
 from tests.ui.said_texts import TAG, unsafe_texts

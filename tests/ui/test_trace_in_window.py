@@ -17,12 +17,12 @@ from gpupanel.domain.trace import TracedDevice, TracedOperation, TraceRecord
 from gpupanel.files.plan_file import plan_if_readable
 from gpupanel.files.trace_files import new_trace_folder, write_trace_record
 from gpupanel.runs.tools.tracing.tracing import Trace, TraceStage
-from gpupanel.ui.bindings.trace_binding import TraceBinding
-from gpupanel.ui.dialogs.trace_dialog import TraceDialog
-from gpupanel.ui.dialogs.traced_operations import TracedOperationsTable
 from gpupanel.ui.main_window import MainWindow
+from gpupanel.ui.tools.trace import worker as trace_worker
+from gpupanel.ui.tools.trace.binding import TraceBinding
+from gpupanel.ui.tools.trace.dialog import TraceDialog
+from gpupanel.ui.tools.trace.operations import TracedOperationsTable
 from gpupanel.ui.widgets.problem_row import ProblemRow
-from gpupanel.ui.workers import trace_worker
 from tests.fakes.person import Person
 from tests.fakes.run_directory import WrittenRun
 from tests.ui.new_window import new_window

@@ -33,6 +33,7 @@ from gpupanel.ui import tools, workers
 from gpupanel.ui.bindings.comparison import Comparison
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.tools.self_test import worker as self_test_worker
+from gpupanel.ui.tools.trace import worker as trace_worker
 from gpupanel.ui.workers import (
     cluster_worker,
     comparison_worker,
@@ -52,7 +53,6 @@ from gpupanel.ui.workers import (
     sweep_worker,
     tensorboard_worker,
     tool_worker,
-    trace_worker,
 )
 from gpupanel.ui.workers.facade import WorkerFacade
 from gpupanel.ui.workers.single_request import SingleRequestFacade

@@ -10,11 +10,11 @@ from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.tools.tracing.tracing import has_profiler_page
 from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.run_control import RunControl
-from gpupanel.ui.workers.trace_worker import RunTracer
+from gpupanel.ui.tools.trace.worker import RunTracer
 
 if TYPE_CHECKING:
     from gpupanel.domain.run_layout import RunLayout
-    from gpupanel.ui.dialogs.trace_dialog import TraceDialog
+    from gpupanel.ui.tools.trace.dialog import TraceDialog
 
 
 class TraceBinding(QObject):
@@ -80,7 +80,7 @@ class TraceBinding(QObject):
 
     def _new_dialog(self) -> "TraceDialog":
         # Here and not above: most windows never need it.
-        from gpupanel.ui.dialogs.trace_dialog import TraceDialog
+        from gpupanel.ui.tools.trace.dialog import TraceDialog
 
         dialog = TraceDialog(has_page=has_profiler_page(), parent=self._window)
         dialog.takeRequested.connect(self._take)

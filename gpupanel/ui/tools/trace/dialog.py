@@ -20,15 +20,15 @@ from gpupanel.domain.trace_text import record_sentence, traced_device_text
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.tools.tracing.tracing import Trace, TraceStage
 from gpupanel.ui.dialogs.report_dialog import ReportDialog
-from gpupanel.ui.dialogs.traced_operations import TracedOperationsTable, operations_text
 from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.inputs.counter import Counter
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.tools.trace.operations import TracedOperationsTable, operations_text
+from gpupanel.ui.tools.trace.worker import RunTraces
 from gpupanel.ui.widgets.labels import Note
 from gpupanel.ui.widgets.layouts import row_in
 from gpupanel.ui.widgets.problem_row import ProblemRow
 from gpupanel.ui.widgets.tips import wrapped
-from gpupanel.ui.workers.trace_worker import RunTraces
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

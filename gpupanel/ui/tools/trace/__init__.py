@@ -1,0 +1,1 @@
+"""Traces of the run that is shown."""
