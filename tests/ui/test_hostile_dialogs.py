@@ -38,7 +38,6 @@ from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.dialogs.about_dialog import AboutDialog
 from gpupanel.ui.dialogs.device_history_dialog import DeviceHistoryDialog
 from gpupanel.ui.dialogs.doctor_dialog import DoctorDialog
-from gpupanel.ui.dialogs.examples_dialog import ExamplesDialog
 from gpupanel.ui.dialogs.guide_dialog import GuideDialog
 from gpupanel.ui.dialogs.label_dialog import LabelDialog
 from gpupanel.ui.dialogs.model_export_dialog import ModelExportDialog
@@ -54,6 +53,7 @@ from gpupanel.ui.panels.runs_panel.setting_columns import ColumnOffer
 from gpupanel.ui.questions import ProblemDialog
 from gpupanel.ui.tools.batch_search.dialog import BatchFitDialog
 from gpupanel.ui.tools.bench.dialog import BenchDialog
+from gpupanel.ui.tools.examples.dialog import ExamplesDialog
 from gpupanel.ui.tools.layers.dialog import LayersDialog
 from gpupanel.ui.tools.rate_range.dialog import RateRangeDialog
 from gpupanel.ui.tools.scan.dialog import ScanDialog

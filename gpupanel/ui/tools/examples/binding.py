@@ -12,7 +12,7 @@ from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.workers.tool_worker import QuestionWorker
 
 if TYPE_CHECKING:
-    from gpupanel.ui.dialogs.examples_dialog import ExamplesDialog
+    from gpupanel.ui.tools.examples.dialog import ExamplesDialog
 
 
 class ExamplesBinding(QObject):
@@ -66,7 +66,7 @@ class ExamplesBinding(QObject):
 
     def _new_dialog(self) -> "ExamplesDialog":
         # Here and not above: most windows never need it.
-        from gpupanel.ui.dialogs.examples_dialog import ExamplesDialog
+        from gpupanel.ui.tools.examples.dialog import ExamplesDialog
 
         dialog = ExamplesDialog(self._window)
         dialog.choiceRequested.connect(self._read_for_dialog)
