@@ -4,7 +4,6 @@ from gpupanel.ui.bindings.comparison import Comparison
 from gpupanel.ui.bindings.confirmations import EndConfirmation, ProcessActions, TrustConfirmation
 from gpupanel.ui.bindings.device_history_binding import DeviceHistoryBinding
 from gpupanel.ui.bindings.doctor_binding import DoctorBinding
-from gpupanel.ui.bindings.download_binding import DownloadBinding
 from gpupanel.ui.bindings.drops import Drops
 from gpupanel.ui.bindings.export_binding import ExportBinding
 from gpupanel.ui.bindings.finding_fixes import FindingFixes
@@ -29,6 +28,7 @@ from gpupanel.ui.bindings.undo_binding import UndoBinding
 from gpupanel.ui.bindings.window_settings_binding import WindowSettingsBinding
 from gpupanel.ui.tools.batch_search.binding import BatchFitBinding
 from gpupanel.ui.tools.bench.binding import BenchBinding
+from gpupanel.ui.tools.download_binding import DownloadBinding
 from gpupanel.ui.tools.examples.binding import ExamplesBinding
 from gpupanel.ui.tools.layers.binding import LayersBinding
 from gpupanel.ui.tools.rate_range.binding import RateRangeBinding

@@ -11,10 +11,10 @@ from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.profile import Profile
 from gpupanel.runs.questions.data_download import download_data
 from gpupanel.runs.questions.data_preview import preview_data
-from gpupanel.ui.bindings.download_binding import DownloadBinding
 from gpupanel.ui.panels.data_panel import DataPanel
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
+from gpupanel.ui.tools.download_binding import DownloadBinding
 from gpupanel.ui.workers.tool_worker import QuestionWorker
 from tests.fakes.questions import asked_of
 from tests.forked.processes import child_processes
