@@ -5,7 +5,6 @@ from gpupanel.ui.bindings.confirmations import EndConfirmation, ProcessActions, 
 from gpupanel.ui.bindings.device_history_binding import DeviceHistoryBinding
 from gpupanel.ui.bindings.doctor_binding import DoctorBinding
 from gpupanel.ui.bindings.drops import Drops
-from gpupanel.ui.bindings.export_binding import ExportBinding
 from gpupanel.ui.bindings.finding_fixes import FindingFixes
 from gpupanel.ui.bindings.folds_binding import FoldsBinding
 from gpupanel.ui.bindings.history_binding import HistoryBinding
@@ -30,6 +29,7 @@ from gpupanel.ui.tools.batch_search.binding import BatchFitBinding
 from gpupanel.ui.tools.bench.binding import BenchBinding
 from gpupanel.ui.tools.download_binding import DownloadBinding
 from gpupanel.ui.tools.examples.binding import ExamplesBinding
+from gpupanel.ui.tools.export.binding import ExportBinding
 from gpupanel.ui.tools.layers.binding import LayersBinding
 from gpupanel.ui.tools.rate_range.binding import RateRangeBinding
 from gpupanel.ui.tools.scan.binding import ScanBinding

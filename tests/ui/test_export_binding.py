@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QTableView
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.runs.report.run_events import ReportCancelledError
 from gpupanel.runs.tools.export.export_format import ExportFormat
-from gpupanel.ui.workers import export_worker
-from gpupanel.ui.workers.export_worker import RunExporter
+from gpupanel.ui.tools.export import worker as export_worker
+from gpupanel.ui.tools.export.worker import RunExporter
 from tests.fakes.hostile_files import fifo, put_in_place
 from tests.fakes.person import Person
 from tests.fakes.run_directory import WrittenRun

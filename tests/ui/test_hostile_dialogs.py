@@ -40,7 +40,6 @@ from gpupanel.ui.dialogs.device_history_dialog import DeviceHistoryDialog
 from gpupanel.ui.dialogs.doctor_dialog import DoctorDialog
 from gpupanel.ui.dialogs.guide_dialog import GuideDialog
 from gpupanel.ui.dialogs.label_dialog import LabelDialog
-from gpupanel.ui.dialogs.model_export_dialog import ModelExportDialog
 from gpupanel.ui.dialogs.new_sweep_dialog import NewSweepDialog
 from gpupanel.ui.dialogs.settings_dialog import SettingsDialog
 from gpupanel.ui.dialogs.shortcuts_dialog import ShortcutsDialog
@@ -54,6 +53,7 @@ from gpupanel.ui.questions import ProblemDialog
 from gpupanel.ui.tools.batch_search.dialog import BatchFitDialog
 from gpupanel.ui.tools.bench.dialog import BenchDialog
 from gpupanel.ui.tools.examples.dialog import ExamplesDialog
+from gpupanel.ui.tools.export.model_dialog import ModelExportDialog
 from gpupanel.ui.tools.layers.dialog import LayersDialog
 from gpupanel.ui.tools.rate_range.dialog import RateRangeDialog
 from gpupanel.ui.tools.scan.dialog import ScanDialog

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QDialog, QLabel, QProgressBar, QPushButton, QTable
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.runs.tools.export.export_format import ModelExportFormat
 from gpupanel.runs.tools.export.model_export import write_model
-from gpupanel.ui.bindings.export_binding import ExportBinding
+from gpupanel.ui.tools.export.binding import ExportBinding
 from gpupanel.ui.widgets.command_line import CommandLine
 from tests.fakes.person import Person
 from tests.fakes.run_directory import WrittenRun

@@ -32,6 +32,7 @@ from gpupanel.runs.tools.tracing.tracing import Trace
 from gpupanel.ui import tools, workers
 from gpupanel.ui.bindings.comparison import Comparison
 from gpupanel.ui.run_state import RunState
+from gpupanel.ui.tools.export import worker as export_worker
 from gpupanel.ui.tools.self_test import worker as self_test_worker
 from gpupanel.ui.tools.trace import worker as trace_worker
 from gpupanel.ui.workers import (
@@ -41,7 +42,6 @@ from gpupanel.ui.workers import (
     device_worker,
     doctor_worker,
     ending_worker,
-    export_worker,
     folder_worker,
     gpu_support_worker,
     history_worker,

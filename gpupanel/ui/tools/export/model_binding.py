@@ -17,7 +17,7 @@ from gpupanel.runs.tools.export.saved_models import other_weights
 from gpupanel.ui.workers.tool_worker import ToolWorker
 
 if TYPE_CHECKING:
-    from gpupanel.ui.dialogs.model_export_dialog import ModelExportDialog
+    from gpupanel.ui.tools.export.model_dialog import ModelExportDialog
 
 
 class ModelExportBinding(QObject):
@@ -74,7 +74,7 @@ class ModelExportBinding(QObject):
 
     def _new_dialog(self) -> "ModelExportDialog":
         # Here and not above: most windows never need it.
-        from gpupanel.ui.dialogs.model_export_dialog import ModelExportDialog
+        from gpupanel.ui.tools.export.model_dialog import ModelExportDialog
 
         dialog = ModelExportDialog(self._window)
         dialog.closed.connect(self.exporter.cancel)

@@ -10,12 +10,12 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.tools.export.export_format import ExportFormat, ModelExportFormat
-from gpupanel.ui.bindings.model_export_binding import ModelExportBinding
 from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.questions import Questions
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.runs_page import RunsPage
-from gpupanel.ui.workers.export_worker import RunExporter
+from gpupanel.ui.tools.export.model_binding import ModelExportBinding
+from gpupanel.ui.tools.export.worker import RunExporter
 
 
 class ExportBinding(QObject):
