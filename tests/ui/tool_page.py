@@ -9,9 +9,9 @@ from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.profile import Profile
 from gpupanel.runs.questions.data_preview import preview_data
-from gpupanel.ui.bindings.session_report_binding import SessionReportBinding
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
+from gpupanel.ui.tools.session_report_binding import SessionReportBinding
 from gpupanel.ui.workers.tool_worker import QuestionWorker, ToolWorker
 from tests.fakes.questions import asked_of
 from tests.ui.values import TWO_GPUS

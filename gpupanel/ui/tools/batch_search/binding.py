@@ -13,9 +13,9 @@ from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.profile import Profile
 from gpupanel.runs.readiness import Machine
 from gpupanel.runs.tools.batch_search.search import find_batches
-from gpupanel.ui.bindings.session_report_binding import SessionReportBinding
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
+from gpupanel.ui.tools.session_report_binding import SessionReportBinding
 from gpupanel.ui.workers.tool_worker import Ask, ToolWorker
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from gpupanel.domain.batch_search import BatchTrial
 from gpupanel.domain.problem import Severity
 from gpupanel.ui import formatting
 from gpupanel.ui.device_labels import DeviceLabels
-from gpupanel.ui.dialogs.session_report_dialog import SessionReportDialog
+from gpupanel.ui.tools.session_report_dialog import SessionReportDialog
 from gpupanel.ui.widgets.labels import Caption, Note
 from gpupanel.ui.widgets.table_model import Column, TableModel
 from gpupanel.ui.widgets.table_view import TableView

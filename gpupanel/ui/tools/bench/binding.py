@@ -18,9 +18,9 @@ from gpupanel.runs.questions.question import OnProgress
 from gpupanel.runs.readiness import Machine
 from gpupanel.runs.tools.bench.bench import compare
 from gpupanel.runs.trust.trusted import CodeNotTrustedError
-from gpupanel.ui.bindings.session_report_binding import SessionReportBinding
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
+from gpupanel.ui.tools.session_report_binding import SessionReportBinding
 from gpupanel.ui.workers.tool_worker import Ask, ToolWorker
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from gpupanel.domain.bench import Bench, BenchDivision, BenchProgress, BenchResu
 from gpupanel.domain.problem import Severity
 from gpupanel.ui import formatting
 from gpupanel.ui.device_labels import DeviceLabels
-from gpupanel.ui.dialogs.session_report_dialog import SessionReportDialog
+from gpupanel.ui.tools.session_report_dialog import SessionReportDialog
 from gpupanel.ui.widgets.labels import Note
 from gpupanel.ui.widgets.speed_bars import SpeedBars, SpeedRow
 from gpupanel.ui.widgets.tips import wrapped

@@ -16,9 +16,9 @@ from gpupanel.domain.model_summary import (
 from gpupanel.domain.profile import Profile
 from gpupanel.runs.questions.model_summary import summarize_model
 from gpupanel.runs.questions.question import Question
-from gpupanel.ui.bindings.session_report_binding import SessionReportBinding
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
+from gpupanel.ui.tools.session_report_binding import SessionReportBinding
 from gpupanel.ui.workers.tool_worker import Ask, QuestionWorker
 
 if TYPE_CHECKING:

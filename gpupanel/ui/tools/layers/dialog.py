@@ -13,7 +13,7 @@ from gpupanel.domain.model_summary import (
     summary_text,
 )
 from gpupanel.domain.problem import Severity
-from gpupanel.ui.dialogs.session_report_dialog import SessionReportDialog
+from gpupanel.ui.tools.session_report_dialog import SessionReportDialog
 from gpupanel.ui.widgets.table_model import Column, TableModel
 from gpupanel.ui.widgets.table_view import TableView
 

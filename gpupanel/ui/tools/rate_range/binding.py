@@ -12,9 +12,9 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.rate_range import RateRange, RateRangeRequest, rate_range_request
 from gpupanel.runs.questions.question import Question
 from gpupanel.runs.questions.rate_range import try_learning_rates
-from gpupanel.ui.bindings.session_report_binding import SessionReportBinding
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
+from gpupanel.ui.tools.session_report_binding import SessionReportBinding
 from gpupanel.ui.workers.tool_worker import Ask, QuestionWorker
 
 if TYPE_CHECKING:

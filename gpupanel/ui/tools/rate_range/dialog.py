@@ -6,8 +6,8 @@ from typing_extensions import override
 
 from gpupanel.domain.problem import Severity
 from gpupanel.domain.rate_range import RateRange, rate_range_sentence
-from gpupanel.ui.dialogs.session_report_dialog import SessionReportDialog
 from gpupanel.ui.plots.rate_range_plot import RateRangePlot
+from gpupanel.ui.tools.session_report_dialog import SessionReportDialog
 from gpupanel.ui.widgets.labels import Note
 
 _EMPTY = "The loss over the learning rate: where it falls fastest is a good rate to train with."

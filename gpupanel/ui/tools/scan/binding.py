@@ -10,9 +10,9 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.scan import DataScan, ScanRequest, scan_request
 from gpupanel.runs.questions.data_scan import scan_data
 from gpupanel.runs.questions.question import Question
-from gpupanel.ui.bindings.session_report_binding import SessionReportBinding
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
+from gpupanel.ui.tools.session_report_binding import SessionReportBinding
 from gpupanel.ui.workers.tool_worker import Ask, QuestionWorker
 
 if TYPE_CHECKING:

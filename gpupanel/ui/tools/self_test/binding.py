@@ -15,10 +15,10 @@ from gpupanel.planning.self_test import self_test_settings
 from gpupanel.runs.questions.question import OnProgress
 from gpupanel.runs.readiness import Machine, read_machine
 from gpupanel.runs.tools.self_test.testing import run_self_test
-from gpupanel.ui.bindings.session_report_binding import SessionReportBinding
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.tools.self_test.worker import SelfTestMemory
+from gpupanel.ui.tools.session_report_binding import SessionReportBinding
 from gpupanel.ui.workers.tool_worker import Ask, ToolWorker
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from gpupanel.domain.self_test_text import (
     self_test_sentence,
 )
 from gpupanel.ui.device_labels import DeviceLabels
-from gpupanel.ui.dialogs.session_report_dialog import SessionReportDialog
+from gpupanel.ui.tools.session_report_dialog import SessionReportDialog
 from gpupanel.ui.widgets.labels import Note
 from gpupanel.ui.widgets.screen_fit import resize_within_screen
 from gpupanel.ui.widgets.severity_icon import severity_pixmap

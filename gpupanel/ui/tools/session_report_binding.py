@@ -16,7 +16,7 @@ from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.workers.tool_worker import Ask, ToolWorker
 
 if TYPE_CHECKING:
-    from gpupanel.ui.dialogs.session_report_dialog import SessionReportDialog
+    from gpupanel.ui.tools.session_report_dialog import SessionReportDialog
 
 _DialogT = TypeVar("_DialogT", bound="SessionReportDialog[Any, Any]")
 _RequestT = TypeVar("_RequestT", bound=Value)
