@@ -13,7 +13,7 @@ import sys
 import time
 
 from gpupanel.trainer.quick_import import quick_import
-from gpupanel.trainer.self_test import __main__ as self_test
+from gpupanel.trainer.tools.self_test import __main__ as self_test
 
 
 def break_sums(how: str, name: str) -> None:
@@ -78,7 +78,7 @@ def break_step() -> None:
 
 
 def break_memory() -> None:
-    from gpupanel.trainer.self_test import memory
+    from gpupanel.trainer.tools.self_test import memory
 
     pattern, written = memory._pattern, []
 
@@ -95,7 +95,7 @@ def break_memory() -> None:
 
 
 def slow_memory() -> None:
-    from gpupanel.trainer.self_test import memory
+    from gpupanel.trainer.tools.self_test import memory
 
     pattern = memory._pattern
 

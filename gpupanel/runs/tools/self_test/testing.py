@@ -57,7 +57,7 @@ try_devices: Final = Question[SelfTestRequest, EndedSelfTest](
     code="self_test",
     process="the process that tests the devices",
     work="testing the devices",
-    command=python_module_command("gpupanel.trainer.self_test"),
+    command=python_module_command("gpupanel.trainer.tools.self_test"),
     answer=EndedSelfTest,
     lines={
         "ready": ReadySelfTest,

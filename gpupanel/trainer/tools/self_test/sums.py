@@ -9,8 +9,8 @@ import tensorflow as tf
 from gpupanel.domain.plan import LaunchPlan, PlannedReplica
 from gpupanel.domain.self_test import CaseResult, SelfTestCase
 from gpupanel.domain.strategy import StrategyKind
-from gpupanel.trainer.self_test.finding import BYTES_PER_MIB, CaseFinding, Numbers, same
 from gpupanel.trainer.strategies.make_strategy import make_strategy
+from gpupanel.trainer.tools.self_test.finding import BYTES_PER_MIB, CaseFinding, Numbers, same
 
 _SIZES: Final = (1, 257, 4_608, 1_048_579)
 """Of the tensors: a bias, and more than 4 MiB of a dense layer; odd, so that nothing divides."""

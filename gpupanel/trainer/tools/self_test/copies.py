@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from gpupanel.domain.device import CPU_KEY
 from gpupanel.domain.self_test import CaseResult, SelfTestCase, SelfTestPlace
-from gpupanel.trainer.self_test.finding import BYTES_PER_MIB, CaseFinding
+from gpupanel.trainer.tools.self_test.finding import BYTES_PER_MIB, CaseFinding
 
 _HOST: Final = "/device:CPU:0"
 _MIB: Final = 64

@@ -1,4 +1,4 @@
-"""``python -m gpupanel.trainer.self_test``: tests the devices of a plan, case by case.
+"""``python -m gpupanel.trainer.tools.self_test``: tests the devices of a plan, case by case.
 
 A :class:`~gpupanel.domain.self_test.SelfTestRequest` as JSON on standard input is answered by lines
 of JSON on standard output: ``ready`` once TensorFlow has its devices, ``begun`` with the number of
@@ -30,7 +30,7 @@ from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.memory_shortage import is_out_of_memory
 from gpupanel.trainer.progress_lines import ProgressLines
 from gpupanel.trainer.quick_import import quick_import
-from gpupanel.trainer.self_test.finding import MOST_DETAIL, CaseFinding, CaseTest
+from gpupanel.trainer.tools.self_test.finding import MOST_DETAIL, CaseFinding, CaseTest
 
 _LONGEST_S: Final = 120
 """The kernel ends the process then, whoever may have forgotten it."""
@@ -71,10 +71,10 @@ def _tests(profile: Profile, plan: LaunchPlan) -> dict[SelfTestKind, CaseTest]:
         import tensorflow  # noqa: F401 - takes seconds
 
     from gpupanel.trainer.device_configuration import configure_devices
-    from gpupanel.trainer.self_test.copies import pair_transfer, transfer
-    from gpupanel.trainer.self_test.memory import memory_patterns
-    from gpupanel.trainer.self_test.model_step import StepTest
-    from gpupanel.trainer.self_test.sums import SumTest
+    from gpupanel.trainer.tools.self_test.copies import pair_transfer, transfer
+    from gpupanel.trainer.tools.self_test.memory import memory_patterns
+    from gpupanel.trainer.tools.self_test.model_step import StepTest
+    from gpupanel.trainer.tools.self_test.sums import SumTest
 
     configure_devices(plan)
     return {

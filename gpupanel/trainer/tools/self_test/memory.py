@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from gpupanel.domain.self_test import CaseResult, SelfTestCase
 from gpupanel.trainer.memory_shortage import is_out_of_memory
-from gpupanel.trainer.self_test.finding import BYTES_PER_MIB, CaseFinding
+from gpupanel.trainer.tools.self_test.finding import BYTES_PER_MIB, CaseFinding
 
 _CHUNK_MIB: Final = 32
 _SPARE: Final = 4

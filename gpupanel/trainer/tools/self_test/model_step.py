@@ -27,8 +27,8 @@ from gpupanel.domain.training import TrainingSettings
 from gpupanel.trainer.datasets.split import Split
 from gpupanel.trainer.dry_run import DryRun, divided, some_of
 from gpupanel.trainer.learner import Learner, make_learner
-from gpupanel.trainer.self_test.finding import CaseFinding
 from gpupanel.trainer.strategies.make_strategy import make_strategy
+from gpupanel.trainer.tools.self_test.finding import CaseFinding
 
 if TYPE_CHECKING:
     from gpupanel.trainer.datasets.examples import Array

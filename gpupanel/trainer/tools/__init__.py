@@ -1,0 +1,1 @@
+"""What answers tools beside training: each a process of its own."""
