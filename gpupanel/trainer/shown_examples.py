@@ -36,7 +36,7 @@ from gpupanel.trainer.inference.written_predictions import (
     top_classes,
 )
 from gpupanel.trainer.models.model_file import recipe_in
-from gpupanel.trainer.preview import example_preview
+from gpupanel.trainer.tools.preview.preview import example_preview
 
 _NAMED_FOLDERS = 2
 

@@ -28,7 +28,7 @@ from gpupanel.runs.directory.private_files import PRIVATE_UMASK
 from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.processes import trainer_process
 from gpupanel.runs.supervision.process import supervisor_of
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 from tests.forked.processes import ForkedProcess, ForkServer
 from tests.patience import PATIENCE_S
 

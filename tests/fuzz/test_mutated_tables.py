@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gpupanel.domain.data import TableData, Target
 from gpupanel.domain.preview import PreviewRequest
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 from tests.fuzz.mutations import damaged
 
 LONGEST_S = 10.0

@@ -26,7 +26,7 @@ from gpupanel.planning.script.stand_alone import stand_alone_script
 from gpupanel.runs.launcher import create_run
 from gpupanel.runs.trust.trusted import trust
 from gpupanel.runs.trust.user_code import code_of_profile
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 from tests.fakes.devices import CPU_ONLY
 from tests.forked.processes import run_forked
 

@@ -15,7 +15,7 @@ from gpupanel.domain.preview import PreviewRequest, with_detected
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 from tests.forked.processes import run_forked
 from tests.sessions.both import Both, carry_out_both
 

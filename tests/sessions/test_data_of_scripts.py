@@ -29,7 +29,7 @@ from gpupanel.planning.script import data_section
 from gpupanel.planning.script.sources import keras_data
 from gpupanel.trainer.datasets.images.sets import list_sets
 from gpupanel.trainer.datasets.sources.keras_data import WORD_COUNT
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 from tests.sessions.material import FEATURES, LABELS, Material
 from tests.unit.trainer.test_keras_data import FILLED
 

@@ -24,7 +24,7 @@ from gpupanel.domain.strategy import GANG_KINDS, StrategyKind
 from gpupanel.planning.context import Known
 from gpupanel.planning.prepare import prepare
 from gpupanel.planning.script.stand_alone import stand_alone_script
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 from tests.fakes.devices import CPU_ONLY
 from tests.sessions.both import Both, carry_out_both, furthest, weights
 from tests.sessions.material import Material

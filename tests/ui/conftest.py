@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
 
 from gpupanel.domain.preview import DataPreview, PreviewRequest
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 from gpupanel.ui import device_colors, theme, window_core
 from gpupanel.ui.garbage_collection import GarbageCollection
 from gpupanel.ui.session import Session

@@ -32,7 +32,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.runs.directory.profile_file import write_profile
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 from gpupanel.ui import closing
 from gpupanel.ui.bindings.confirmations import ProcessActions
 from gpupanel.ui.main_window import MainWindow

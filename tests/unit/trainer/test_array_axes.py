@@ -12,7 +12,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.script.data_section import script_of
 from gpupanel.trainer.datasets.source import Reading, source_of
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 
 COUNT = 12
 X = np.random.default_rng(3).integers(0, 200, (COUNT, 6, 5, 3))

@@ -13,7 +13,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.trainer.datasets.arrays.npy_rows import NpyRows
 from gpupanel.trainer.datasets.fingerprint import compare, take_fingerprint
 from gpupanel.trainer.datasets.sources.npz import read_all_npz, read_npz
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 
 X = np.arange(24, dtype=np.float64).reshape(6, 2, 2)
 Y = np.array([0, 1, 2, 0, 1, 2])

@@ -14,7 +14,7 @@ from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.trainer.datasets.source import Reading, source_of
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 
 ROWS = 40
 

@@ -19,7 +19,7 @@ from gpupanel.planning.script.data_section import script_of
 from gpupanel.trainer.datasets.examples import AllExamples, file_of, read_features
 from gpupanel.trainer.datasets.source import Reading
 from gpupanel.trainer.datasets.sources.images import SOURCE, read_images
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 from tests.unit.trainer.image_folders import make_images
 
 READING = Reading(print)

@@ -24,7 +24,7 @@ from gpupanel.domain.profile import Profile, Task
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.trainer.datasets.source import Reading, no_download
 from gpupanel.trainer.inference.examples import InferenceExamples, read_inference_examples
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 from gpupanel.trainer.user_code import RunCode
 from tests.fakes.checked_files import trusted
 from tests.unit.trainer.image_folders import make_images

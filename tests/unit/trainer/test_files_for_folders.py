@@ -10,7 +10,7 @@ from gpupanel.domain.preview import PreviewRequest
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.datasets.images.sets import list_sets
 from gpupanel.trainer.datasets.texts.folder import list_texts, read_text
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 from tests.unit.trainer.image_folders import make_classes
 
 

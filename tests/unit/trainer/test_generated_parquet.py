@@ -17,7 +17,7 @@ from gpupanel.domain.preview import PreviewRequest, with_detected
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.data_section import data_section
 from gpupanel.trainer.datasets.source import Reading, source_of
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 
 NUMBERS: dict[str, Any] = {
     **{name: getattr(pa, name)() for name in ("int8", "int16", "int64", "uint8", "uint32")},

@@ -25,7 +25,7 @@ from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.datasets.records import record_file, unpacked
 from gpupanel.trainer.datasets.records.crc32c import masked_crc
 from gpupanel.trainer.datasets.source import Reading, source_of
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 from tests.fakes.hostile_files import IN_PLACE_OF_A_FILE, Plant
 from tests.unit.trainer.record_files import example, framed, image, message, write_records
 

@@ -20,7 +20,7 @@ from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.datasets.source import Reading, source_of
 from gpupanel.trainer.datasets.texts import text_sets, token_file
 from gpupanel.trainer.datasets.texts.token_file import open_tokens
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 from tests.fakes.hostile_files import IN_PLACE_OF_A_FILE, Plant
 from tests.unit.trainer.text_folders import BAD, GOOD, make_texts, reviews, write_table
 

@@ -13,7 +13,7 @@ from gpupanel.planning.fixes import apply_fix
 from gpupanel.trainer.datasets.examples import DataSet, Examples, read_features
 from gpupanel.trainer.datasets.source import Reading
 from gpupanel.trainer.datasets.sources.images import SOURCE, read_images
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 from tests.unit.trainer.image_folders import make_classes, make_images
 
 READING = Reading(print)

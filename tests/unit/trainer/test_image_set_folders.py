@@ -12,7 +12,7 @@ from gpupanel.planning.fixes import apply_fix
 from gpupanel.trainer.datasets.images.set_folders import with_detected_sets
 from gpupanel.trainer.datasets.images.sets import list_sets
 from gpupanel.trainer.datasets.set_names import meant_by
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 from tests.unit.trainer.image_folders import make_classes, make_images
 
 _BOTH = {"cat": 1, "dog": 1}

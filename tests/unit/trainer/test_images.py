@@ -13,7 +13,7 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.datasets.examples import read_features
 from gpupanel.trainer.datasets.source import Reading, source_of
 from gpupanel.trainer.datasets.sources.images import read_images
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 
 
 def make_folder(root: Path, counts: dict[str, int]) -> Path:

@@ -17,7 +17,7 @@ from gpupanel.domain.profile import Profile, Task
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.trainer.models.input_shape import InputShape, input_misfit, input_shape_in
 from gpupanel.trainer.parts.input_shape import fitting
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 from tests.unit.trainer.image_folders import make_classes
 
 
@@ -34,7 +34,9 @@ def configuration(shape: Sequence[object], *more: Sequence[object]) -> dict[str,
 
 @pytest.fixture(autouse=True)
 def _without_weights(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpupanel.trainer.model_preview.check_model_file", lambda *_, **__: None)
+    monkeypatch.setattr(
+        "gpupanel.trainer.tools.preview.model_preview.check_model_file", lambda *_, **__: None
+    )
 
 
 def problems(

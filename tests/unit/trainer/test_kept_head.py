@@ -15,7 +15,7 @@ from gpupanel.planning.fixes import apply_fix
 from gpupanel.trainer.datasets.source import Reading, no_download, read_data
 from gpupanel.trainer.datasets.split import Split, split
 from gpupanel.trainer.models.kept_head import kept_classes, with_kept_classes
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 from tests.unit.trainer.image_folders import make_classes, make_images
 from tests.unit.trainer.test_classes_of_the_model import model_of
 
@@ -43,7 +43,9 @@ def previewed(model: SavedModel, data: DataSettings) -> tuple[Problem, ...]:
 
 @pytest.fixture(autouse=True)
 def _without_weights(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpupanel.trainer.model_preview.check_model_file", lambda *_, **__: None)
+    monkeypatch.setattr(
+        "gpupanel.trainer.tools.preview.model_preview.check_model_file", lambda *_, **__: None
+    )
 
 
 def said(model_names: Sequence[str], examples: Split, part: str = "training") -> list[str]:

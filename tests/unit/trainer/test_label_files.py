@@ -14,7 +14,7 @@ from gpupanel.planning.script.data_section import data_section, script_of
 from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.datasets.source import Reading
 from gpupanel.trainer.datasets.sources.images import SOURCE, read_images
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 from tests.unit.trainer.image_folders import make_classes, make_images
 
 

@@ -36,7 +36,7 @@ from gpupanel.trainer.datasets.learned_from import KnownContent, known_content, 
 from gpupanel.trainer.datasets.source import Reading, no_download, read_data
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.inference.examples import InferenceExamples, read_inference_examples
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 from gpupanel.trainer.user_code import RunCode
 from tests.unit.trainer.image_folders import make_images
 

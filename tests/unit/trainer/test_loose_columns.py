@@ -15,7 +15,7 @@ from gpupanel.domain.problem import Problem, Severity
 from gpupanel.planning.script.data_section import data_section
 from gpupanel.trainer.datasets.source import Reading, source_of
 from gpupanel.trainer.datasets.tables.loose_cells import look_of
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 
 ROWS = 60
 

@@ -12,7 +12,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.data_section import data_section, script_of
 from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.datasets.sources.npz import read_all_npz, read_npz
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 from tests.unit.trainer.test_classes_of_the_model import examples_of, model_of, profile_of, said
 
 

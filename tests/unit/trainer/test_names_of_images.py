@@ -16,7 +16,7 @@ from gpupanel.trainer.datasets.images import formats, listing, unread
 from gpupanel.trainer.datasets.images.sets import ImageSet, list_sets
 from gpupanel.trainer.datasets.source import Reading
 from gpupanel.trainer.datasets.sources.images import SOURCE, read_images
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 from tests.unit.trainer.image_folders import make_classes, make_images
 
 HIDDEN = (

@@ -13,7 +13,7 @@ from gpupanel.domain.preview import DataPreview, PreviewRequest
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.fixes import apply_fix
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 
 ROWS = 40
 

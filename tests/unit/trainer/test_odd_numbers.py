@@ -17,7 +17,7 @@ from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.script.data_section import data_section
 from gpupanel.trainer.datasets.source import Reading, source_of
 from gpupanel.trainer.datasets.tables.odd_numbers import OddNumbers
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 
 ROWS = 40
 DAYS = [f"2023{1 + i % 12:02}{1 + i % 28:02}" for i in range(ROWS)]

@@ -10,7 +10,7 @@ from gpupanel.domain.preview import DataPreview, PreviewRequest
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.rules.data_rules import matters_to_task
 from gpupanel.trainer.datasets.source import Reading, source_of
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 from tests.unit.trainer.image_folders import make_images
 from tests.unit.trainer.record_files import example, image, write_records
 

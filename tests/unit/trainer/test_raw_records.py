@@ -18,7 +18,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.trainer.datasets.examples import Array, DataSet
 from gpupanel.trainer.datasets.records.raw_bytes import likely_types, tensor_in
 from gpupanel.trainer.datasets.source import Reading, source_of
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 from tests.forked.processes import run_forked
 from tests.unit.trainer.record_files import example, image, write_records
 

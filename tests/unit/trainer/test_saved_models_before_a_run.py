@@ -25,7 +25,7 @@ from gpupanel.runs.questions.model_summary import summarize_model
 from gpupanel.runs.tools.export.exported_run import profile_of_export
 from gpupanel.trainer.models.model_file import outputs_of_file, recipe_in
 from gpupanel.trainer.models.saved_outputs import ends_in, mixing_layers_in, outputs_in
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 from tests.fakes.run_directory import WrittenRun
 from tests.forked.answers import forked_answers
 from tests.unit.trainer.image_folders import make_classes, make_images

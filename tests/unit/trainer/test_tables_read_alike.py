@@ -21,7 +21,7 @@ from gpupanel.trainer.datasets.source import Reading, source_of
 from gpupanel.trainer.datasets.tables import text_layout
 from gpupanel.trainer.datasets.tables.recipe import TableRecipe
 from gpupanel.trainer.exports import description
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 
 ABOVE = "Umsatz 2026;;;;;;\n\n"
 NAMES = "ort;preis;anteil;tag;art;code;wert\n"

@@ -16,7 +16,7 @@ from gpupanel.trainer.datasets.fingerprint import compare, take_fingerprint
 from gpupanel.trainer.datasets.records import rows as rows_module
 from gpupanel.trainer.datasets.records.rows import RecordRows
 from gpupanel.trainer.datasets.source import Found, Reading, source_of
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 from tests.unit.trainer.record_files import Value, example, example_of, image, write_records
 
 READING = Reading(print)

@@ -24,7 +24,7 @@ from gpupanel.trainer.datasets.source import Reading
 from gpupanel.trainer.datasets.sources.images import SOURCE, read_images
 from gpupanel.trainer.datasets.split import Split, split
 from gpupanel.trainer.inference.examples import read_inference_examples
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 from tests.unit.trainer.image_folders import make_classes
 from tests.unit.trainer.test_image_layouts import csv_data, values_of
 

@@ -15,14 +15,14 @@ from gpupanel.domain.model import SavedModel
 from gpupanel.domain.preview import PreviewRequest
 from gpupanel.domain.profile import Task
 from gpupanel.domain.trained_on import TRAINED_ON_MEMBER, TrainedOn
-from gpupanel.trainer.model_preview import model_expects
 from gpupanel.trainer.models.model_file import scales_of_file
 from gpupanel.trainer.models.saved_outputs import (
     begins_with_division,
     begins_with_scaling,
     standardised_range,
 )
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.model_preview import model_expects
+from gpupanel.trainer.tools.preview.preview import preview
 from tests.forked.processes import run_forked
 
 

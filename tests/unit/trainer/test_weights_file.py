@@ -13,7 +13,7 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.trainer import size_limits
 from gpupanel.trainer.models.weights_file import check_weights_file
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 
 MIB = 2**20
 

@@ -11,7 +11,7 @@ from gpupanel.domain.preview import PreviewRequest
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.trainer.datasets.source import Reading, read_data
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 from tests.unit.trainer.conftest import MakeRun
 from tests.unit.trainer.trained_runs import changed, furthest, last_metrics, profile, train_all
 

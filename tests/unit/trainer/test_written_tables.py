@@ -22,7 +22,7 @@ from gpupanel.planning.script.data_section import data_section
 from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.datasets.source import Reading, source_of
 from gpupanel.trainer.exports.description import script_text
-from gpupanel.trainer.preview import preview
+from gpupanel.trainer.tools.preview.preview import preview
 
 Cells = list[list[str]]
 

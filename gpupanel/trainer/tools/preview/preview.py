@@ -1,4 +1,4 @@
-"""``python -m gpupanel.trainer.preview``: some examples of data, read as training reads it.
+"""``python -m gpupanel.trainer.tools.preview.preview``: some examples, read as training does.
 
 A :class:`~gpupanel.domain.preview.PreviewRequest` as JSON on standard input is answered by a
 :class:`~gpupanel.domain.preview.DataPreview` on standard output. Problems with the data and with
@@ -38,19 +38,19 @@ from gpupanel.trainer.datasets.split import Split, split
 from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.failures import LOOKING_AT_DATA, problems_of
 from gpupanel.trainer.inference.evaluated_preview import evaluated_preview, unread_preview
-from gpupanel.trainer.model_preview import (
+from gpupanel.trainer.models.model_file import (
+    recipe_in,
+)
+from gpupanel.trainer.models.saved_recipe import reading_to_train
+from gpupanel.trainer.steps.order import make_epoch_order
+from gpupanel.trainer.tools.preview.model_preview import (
     mixing_layers,
     model_expects,
     model_problems,
     model_scales,
     read_as_trained,
 )
-from gpupanel.trainer.models.model_file import (
-    recipe_in,
-)
-from gpupanel.trainer.models.saved_recipe import reading_to_train
-from gpupanel.trainer.preview_notes import concerns, odd_notes, range_of, value_range_of
-from gpupanel.trainer.steps.order import make_epoch_order
+from gpupanel.trainer.tools.preview.notes import concerns, odd_notes, range_of, value_range_of
 
 _AUGMENTED = 8
 _SHOWN_VALUES = 8

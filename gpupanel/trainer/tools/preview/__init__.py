@@ -1,0 +1,1 @@
+"""What is in the data and the model file that a profile names."""
