@@ -15,7 +15,7 @@ from pathlib import Path
 import keras
 
 from gpupanel.domain.model_export import ModelExportRequest, ModelFormat
-from gpupanel.trainer.model_export import export_model
+from gpupanel.trainer.tools.model_export import export_model
 
 
 def predict(script: Path, inputs: list[str]) -> str:

@@ -11,7 +11,7 @@ from PIL import Image
 
 from gpupanel.domain.data import ImagesData, NpzData
 from gpupanel.domain.model_export import ModelExportRequest
-from gpupanel.trainer.model_export import export_model
+from gpupanel.trainer.tools.model_export import export_model
 
 folder = Path(sys.argv[1])
 random = np.random.default_rng(2)

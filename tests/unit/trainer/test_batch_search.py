@@ -22,8 +22,8 @@ from gpupanel.planning.batch_targets import batch_targets
 from gpupanel.planning.context import planning_context
 from gpupanel.runs.readiness import Machine
 from gpupanel.runs.tools.batch_search.search import find_batches, try_batches
-from gpupanel.trainer.batch_search import _Search
 from gpupanel.trainer.progress_lines import ProgressLines
+from gpupanel.trainer.tools.batch_search import _Search
 from tests.fakes.devices import CPU_ONLY
 from tests.forked.processes import run_forked
 

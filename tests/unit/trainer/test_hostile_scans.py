@@ -22,7 +22,7 @@ from gpupanel.domain.data import ImagesData, NpzData, TableData
 from gpupanel.domain.scan import ScanProgress, ScanRequest
 from gpupanel.runs.questions.data_scan import scan_data
 from gpupanel.trainer.datasets.scanning import images
-from gpupanel.trainer.scan import scan
+from gpupanel.trainer.tools.scan import scan
 from tests.fakes.questions import asked_of
 from tests.patience import PATIENCE_S
 from tests.unit.trainer.test_scan_of_images import codes, image, make_many, scanned
@@ -155,7 +155,7 @@ def _children_below(folder: Path) -> list[psutil.Process]:
     found = []
     for each in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):
-            if "gpupanel.trainer.scan" in each.cmdline():
+            if "gpupanel.trainer.tools.scan" in each.cmdline():
                 found.append(each)
     return found
 
@@ -185,7 +185,7 @@ def test_that_a_scan_ends_with_the_process_that_asked_for_it(tmp_path: Path) -> 
     for number in range(20_000):
         os.link(root / "cat" / "0.png", root / "cat" / f"link{number}.png")
     request = ScanRequest(data=ImagesData(path=str(root))).model_dump_json()
-    command, answer = python_module_command("gpupanel.trainer.scan"), tmp_path / "answer"
+    command, answer = python_module_command("gpupanel.trainer.tools.scan"), tmp_path / "answer"
     code = (
         "import subprocess, sys, time\n"
         # Not a pipe: that would end the child by itself when nobody reads it any more.
@@ -230,7 +230,7 @@ def slow(batches, *rest):
     return real(slowly(), *rest)
 
 table_file.import_rows = slow
-from gpupanel.trainer.scan import main
+from gpupanel.trainer.tools.scan import main
 main()
 """
 

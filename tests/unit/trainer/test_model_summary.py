@@ -19,7 +19,7 @@ from gpupanel.domain.model import (
 from gpupanel.domain.model_summary import ModelSummary, SummaryRequest
 from gpupanel.files.cache_folder import CACHE_DIR_VARIABLE, cache_folder
 from gpupanel.runs.questions.model_summary import summarize_model
-from gpupanel.trainer.model_summary import summarize
+from gpupanel.trainer.tools.model_summary import summarize
 from tests.fakes.questions import asked_of
 from tests.forked.answers import forked_answers
 from tests.forked.processes import run_forked
@@ -45,7 +45,7 @@ def test_that_layers_are_listed_and_kept_so_that_tensorflow_is_imported_once() -
     (file,) = kept() - before
     code = (
         "import sys\n"
-        "from gpupanel.trainer import model_summary\n"
+        "from gpupanel.trainer.tools import model_summary\n"
         "model_summary.main()\n"
         "assert not {'tensorflow', 'keras'} & set(sys.modules)"
     )
@@ -99,7 +99,7 @@ import keras
 from gpupanel.domain.data import NpzData, TextData
 from gpupanel.domain.model import ResNetModel, TabularModel, TransformerModel
 from gpupanel.domain.model_summary import SummaryRequest
-from gpupanel.trainer.model_summary import summarize
+from gpupanel.trainer.tools.model_summary import summarize
 
 # As a keras.json of the person's may have it, which a training does not obey.
 keras.config.set_image_data_format("channels_first")

@@ -18,8 +18,8 @@ from gpupanel.trainer.datasets.replaced_examples import with_replacements
 from gpupanel.trainer.datasets.source import Reading
 from gpupanel.trainer.datasets.sources.tfrecord import SOURCE
 from gpupanel.trainer.datasets.split import split
-from gpupanel.trainer.scan import scan
 from gpupanel.trainer.tools.preview.preview import preview
+from gpupanel.trainer.tools.scan import scan
 from tests.unit.trainer.record_files import Value, example, image, write_records
 
 READING = Reading(print)

@@ -20,7 +20,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.rate_range import STEPS, rate_range_request, rates
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.runs.questions.rate_range import try_learning_rates
-from gpupanel.trainer.rate_range import try_rates
+from gpupanel.trainer.tools.rate_range import try_rates
 from tests.fakes.questions import asked_of
 from tests.forked.answers import forked_answers
 from tests.unit.trainer.saved_models import make_saved_models

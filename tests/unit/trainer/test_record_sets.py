@@ -15,8 +15,8 @@ from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.datasets.records import listing
 from gpupanel.trainer.datasets.records.listing import files_of, with_detected_sets
 from gpupanel.trainer.datasets.source import Reading, read_data
-from gpupanel.trainer.scan import scan
 from gpupanel.trainer.tools.preview.preview import preview
+from gpupanel.trainer.tools.scan import scan
 from tests.unit.trainer.record_files import example, write_records
 
 

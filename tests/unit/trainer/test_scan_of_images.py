@@ -17,7 +17,7 @@ from gpupanel.trainer.datasets.scanning import image_facts, images
 from gpupanel.trainer.datasets.scanning.scanned import Scanned
 from gpupanel.trainer.datasets.skipped_files import share_for
 from gpupanel.trainer.datasets.sources.images import read_images
-from gpupanel.trainer.scan import scan
+from gpupanel.trainer.tools.scan import scan
 from tests.unit.trainer.image_folders import make_images
 from tests.unit.trainer.test_image_layouts import csv_data
 

@@ -22,7 +22,7 @@ from gpupanel.domain.scan import DataScan, ScanRequest
 from gpupanel.trainer.datasets.examples import DataSet, Examples, Indices
 from gpupanel.trainer.datasets.scanning.examples import scan_examples
 from gpupanel.trainer.datasets.scanning.report import report_of
-from gpupanel.trainer.scan import scan
+from gpupanel.trainer.tools.scan import scan
 from tests.unit.trainer.record_files import example, image, write_records
 
 
@@ -232,7 +232,7 @@ def test_that_nothing_is_downloaded_and_no_code_is_carried_out(
 
 def test_that_the_process_imports_neither_tensorflow_nor_more_than_it_needs() -> None:
     code = (
-        "import sys; from gpupanel.trainer.scan import main; main();"
+        "import sys; from gpupanel.trainer.tools.scan import main; main();"
         "sys.exit('tensorflow' in sys.modules or 'sklearn' in sys.modules"
         " or 'pyarrow' in sys.modules)"
     )

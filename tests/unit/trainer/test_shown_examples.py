@@ -25,7 +25,7 @@ from gpupanel.files.confusion_file import (
 )
 from gpupanel.trainer.inference.predictions import write_predictions
 from gpupanel.trainer.parts.predictions import Predictions
-from gpupanel.trainer.shown_examples import shown_examples
+from gpupanel.trainer.tools.shown_examples import shown_examples
 from tests.fakes.questions import asked_of
 from tests.unit.trainer.image_folders import make_classes, make_images
 
@@ -291,7 +291,7 @@ def test_that_the_process_answers_without_tensorflow(tmp_path: Path, pets: Image
     request = ShownRequest(profile=profile, file=str(path), choice=MISTAKES)
     assert [each.name for each in ask(request).examples] == ["cat/2.png", "cat/1.png"]
     code = (
-        "import sys; from gpupanel.trainer.shown_examples import main; main();"
+        "import sys; from gpupanel.trainer.tools.shown_examples import main; main();"
         "sys.exit('tensorflow' in sys.modules)"
     )
     done = subprocess.run(

@@ -23,8 +23,8 @@ from gpupanel.trainer.datasets.source import Reading, source_of
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.datasets.texts.recipe import TextRecipe
 from gpupanel.trainer.datasets.texts.words import most_frequent, words_of
-from gpupanel.trainer.scan import scan
 from gpupanel.trainer.tools.preview.preview import preview
+from gpupanel.trainer.tools.scan import scan
 from tests.forked.processes import run_forked
 from tests.unit.trainer.text_folders import BAD, GOOD, make_texts, reviews, write_table
 

@@ -26,8 +26,8 @@ from gpupanel.trainer.datasets.catalogue import bounded_requests, preparing
 from gpupanel.trainer.datasets.examples import Examples
 from gpupanel.trainer.datasets.source import Reading
 from gpupanel.trainer.datasets.sources.tfds import SOURCE
-from gpupanel.trainer.scan import scan
 from gpupanel.trainer.tools.preview.preview import preview
+from gpupanel.trainer.tools.scan import scan
 from tests.forked.processes import child_processes
 from tests.unit.trainer.record_files import example, image, write_records
 

@@ -19,8 +19,8 @@ from gpupanel.trainer.datasets.images import image_sizes
 from gpupanel.trainer.datasets.images.files import ImageFiles
 from gpupanel.trainer.datasets.source import Reading, source_of
 from gpupanel.trainer.exports.predict import features_of_image
-from gpupanel.trainer.scan import scan
 from gpupanel.trainer.tools.preview.preview import preview
+from gpupanel.trainer.tools.scan import scan
 
 SIDE = 8
 

@@ -20,7 +20,7 @@ from gpupanel.files.worst_file import (
 from gpupanel.trainer.inference.evaluation import Evaluation
 from gpupanel.trainer.inference.meaning import OutputMeaning
 from gpupanel.trainer.parts.output_meaning import Meaning
-from gpupanel.trainer.shown_examples import shown_examples
+from gpupanel.trainer.tools.shown_examples import shown_examples
 from tests.unit.trainer.test_image_layouts import csv_data
 
 VALUES = OutputMeaning(Meaning.VALUES, 0)

@@ -25,9 +25,9 @@ from gpupanel.domain.self_test import (
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.trainer.datasets.split import Split
-from gpupanel.trainer.dry_run import DryRun, divided, some_of
 from gpupanel.trainer.learner import Learner, make_learner
 from gpupanel.trainer.strategies.make_strategy import make_strategy
+from gpupanel.trainer.tools.dry_run import DryRun, divided, some_of
 from gpupanel.trainer.tools.self_test.finding import CaseFinding
 
 if TYPE_CHECKING:

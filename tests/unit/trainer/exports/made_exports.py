@@ -19,7 +19,7 @@ from gpupanel.domain.data import DigitsData, ImagesData, NpzData, TableData, Tex
 from gpupanel.domain.model_export import ModelExportRequest
 from gpupanel.domain.table_data import RECIPE_MEMBER
 from gpupanel.trainer.datasets.source import Reading, no_download, read_data
-from gpupanel.trainer.model_export import export_model
+from gpupanel.trainer.tools.model_export import export_model
 
 ODD_NAMES = ('"""; import os', "$(touch here)", "red\x1b[31m", "ä 'ö'")
 

@@ -1,4 +1,4 @@
-"""``python -m gpupanel.trainer.model_summary``: the layers of a model, built but not trained.
+"""``python -m gpupanel.trainer.tools.model_summary``: the layers of a model, built but not trained.
 
 A :class:`~gpupanel.domain.model_summary.SummaryRequest` as JSON on standard input is answered by a
 :class:`~gpupanel.domain.model_summary.ModelSummary` on standard output. What is wrong with data or

@@ -1,4 +1,4 @@
-"""``python -m gpupanel.trainer.scan``: what is in the data, all of it.
+"""``python -m gpupanel.trainer.tools.scan``: what is in the data, all of it.
 
 A :class:`~gpupanel.domain.scan.ScanRequest` as JSON on standard input is answered by lines of JSON
 on standard output: first reports and progress, each with its kind, and last the

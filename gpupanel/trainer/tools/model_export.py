@@ -1,4 +1,4 @@
-"""``python -m gpupanel.trainer.model_export``: a trained model for other programs.
+"""``python -m gpupanel.trainer.tools.model_export``: a trained model for other programs.
 
 A :class:`~gpupanel.domain.model_export.ModelExportRequest` as JSON on standard input is answered by
 a :class:`~gpupanel.domain.model_export.ModelExport` on standard output. What cannot be loaded again

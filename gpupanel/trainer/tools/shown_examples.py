@@ -1,4 +1,4 @@
-"""``python -m gpupanel.trainer.shown_examples``: examples of a run, with what it made of them.
+"""``python -m gpupanel.trainer.tools.shown_examples``: examples, with what a run made of them.
 
 A :class:`~gpupanel.domain.shown_examples.ShownRequest` as JSON on standard input is answered by a
 :class:`~gpupanel.domain.shown_examples.ShownExamples` on standard output. What cannot be read is a

@@ -1,4 +1,4 @@
-"""``python -m gpupanel.trainer.batch_search``: whole training steps with more and more examples.
+"""``python -m gpupanel.trainer.tools.batch_search``: training steps of more and more examples.
 
 A :class:`~gpupanel.domain.batch_search.BatchSearchRequest` as JSON on standard input is answered by
 lines of JSON on standard output: ``begun`` with each number before it is tried, ``trial`` with what
@@ -35,12 +35,12 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.process_limits import limit_further_memory
 from gpupanel.trainer.datasets.examples import Examples
 from gpupanel.trainer.datasets.split import Split
-from gpupanel.trainer.dry_run import DryRun, divided, some_of
 from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.memory_shortage import is_out_of_memory
 from gpupanel.trainer.progress_lines import ProgressLines
 from gpupanel.trainer.quick_import import quick_import
 from gpupanel.trainer.started_run import StartedRun
+from gpupanel.trainer.tools.dry_run import DryRun, divided, some_of
 
 _TIMED_S: Final = 0.5
 _MOST_TIMED: Final = 20

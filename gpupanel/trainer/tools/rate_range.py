@@ -1,4 +1,4 @@
-"""``python -m gpupanel.trainer.rate_range``: the loss while the learning rate rises.
+"""``python -m gpupanel.trainer.tools.rate_range``: the loss while the learning rate rises.
 
 A :class:`~gpupanel.domain.rate_range.RateRangeRequest` as JSON on standard input is answered by a
 :class:`~gpupanel.domain.rate_range.RateRange` on standard output. One device trains a model of its

@@ -1,4 +1,4 @@
-"""``python -m gpupanel.trainer.data_download``: fetches a data set of Keras's, once.
+"""``python -m gpupanel.trainer.tools.data_download``: fetches a data set of Keras's, once.
 
 A :class:`~gpupanel.domain.data_download.DownloadRequest` as JSON on standard input is answered by
 lines of JSON on standard output: ``{"progress": ...}`` while it goes on, ``{"end": ...}`` last.
