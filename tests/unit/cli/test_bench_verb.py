@@ -34,7 +34,7 @@ MIRRORED = BenchResult(
 def bench(
     monkeypatch: pytest.MonkeyPatch, profile: Path, apply: Path, meanwhile: Callable[[], object]
 ) -> tuple[int, str]:
-    def compare(*_: Any) -> Bench:
+    def compare(*_: Any, **__: Any) -> Bench:
         meanwhile()
         return Bench(results=(MIRRORED,), measured_s=1.0)
 

@@ -30,6 +30,16 @@ def no_plan(context: PlanningContext) -> Problem:
     )
 
 
+def not_started(reply: Reply[EndedSelfTest]) -> Problem:
+    """The system starts no process."""
+    return Problem(
+        code="self_test_not_started",
+        message="The process that tests the devices could not be started.",
+        hint="Repair the installation of gpupanel; the detail has the system's answer.",
+        detail="" if reply.problem is None else reply.problem.detail,
+    )
+
+
 def never_ready(log: str, limit_s: float) -> Problem:
     """TensorFlow had no devices within so many seconds."""
     return Problem(

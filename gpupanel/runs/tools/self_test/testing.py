@@ -39,7 +39,7 @@ from gpupanel.runs.cluster.environments import allowed, process_environments
 from gpupanel.runs.questions.question import OnProgress, Question, Reply, ignore_progress
 from gpupanel.runs.readiness import Machine, known_support
 from gpupanel.runs.self_test_memory import recall_self_test, remember_self_test
-from gpupanel.runs.tools.self_test.problems import died, never_ready, no_plan
+from gpupanel.runs.tools.self_test.problems import died, never_ready, no_plan, not_started
 
 SECONDS: Final = 60.0
 """How long the whole self-test may take."""
@@ -54,7 +54,8 @@ _MOST_HANGS: Final = 2
 
 
 try_devices: Final = Question[SelfTestRequest, EndedSelfTest](
-    code="self_test",
+    code="self_test_died",
+    has_one_code=True,
     process="the process that tests the devices",
     work="testing the devices",
     command=python_module_command("gpupanel.trainer.tools.self_test"),
@@ -199,8 +200,8 @@ class _Testing:
         self._report(case)
 
     def _end(self, reply: Reply[EndedSelfTest], watch: "_Watch") -> None:
-        if reply.child is None and reply.problem is not None:
-            self._problems.append(reply.problem)
+        if reply.child is None:
+            self._problems.append(not_started(reply))
             return
         case, exit_code = watch.begun, reply.exit_code
         if self._cancelled.is_set() or time.monotonic() >= self._until_s:
