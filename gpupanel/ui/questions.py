@@ -11,29 +11,23 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QCheckBox,
     QDialog,
-    QDialogButtonBox,
     QFileDialog,
     QInputDialog,
-    QLabel,
     QMessageBox,
-    QPlainTextEdit,
-    QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from gpupanel.domain.problem import Problem
-from gpupanel.domain.problem_text import problems_text
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.domain.value import GREATEST_COUNT
-from gpupanel.domain.visible_text import visible_line, visible_lines
+from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.history.label import RunLabel
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui import formatting
 from gpupanel.ui.dialogs.label_dialog import LabelDialog
+from gpupanel.ui.dialogs.problem_dialog import ProblemDialog
 from gpupanel.ui.dialogs.trust_dialog import TrustDialog
-from gpupanel.ui.widgets.screen_fit import resize_within_screen
 
 _LONGEST_COMMAND = 300
 """Characters; a longer one would fill the screen."""
@@ -287,46 +281,6 @@ class Questions:
         """Show problems, all of them, as text that can be copied; does not wait for an answer."""
         dialog = ProblemDialog(title, problems, self._window)
         dialog.open()
-
-
-class ProblemDialog(QDialog):
-    """Problems as sentences, with what to do and what stands behind them."""
-
-    def __init__(self, title: str, problems: Sequence[Problem], parent: QWidget | None) -> None:
-        super().__init__(parent)
-        self.setObjectName("problem_dialog")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("gpupanel")
-        self.setModal(True)
-        heading = QLabel(visible_lines(title), self)
-        heading.setTextFormat(Qt.TextFormat.PlainText)
-        heading.setProperty("role", "title")
-        heading.setWordWrap(True)
-        self._text = QPlainTextEdit(self)
-        self._text.setReadOnly(True)
-        self._text.setAccessibleName("Problems")
-        self._text.setPlainText(problems_text(problems))
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
-        copy = QPushButton("&Copy", self)
-        copy.setToolTip("Copies all of this text")
-        buttons.addButton(copy, QDialogButtonBox.ButtonRole.ActionRole)
-        copy.clicked.connect(self._copy)
-        buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 16, 16, 16)
-        layout.setSpacing(8)
-        layout.addWidget(heading)
-        layout.addWidget(self._text, 1)
-        layout.addWidget(buttons)
-        resize_within_screen(self, 640, 320)
-
-    def text(self) -> str:
-        """All that it says."""
-        return self._text.toPlainText()
-
-    def _copy(self) -> None:
-        self._text.selectAll()
-        self._text.copy()
 
 
 def _is_confirmed(box: QMessageBox, act: str) -> bool:

@@ -1,33 +1,31 @@
 """The view-model of the window: what is being edited, on which devices, and what would happen."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from gpupanel.domain.device import DeviceInventory, DeviceKind
 from gpupanel.domain.gpu_support import GpuSupport
-from gpupanel.domain.model_summary import SummaryRequest, summary_request
-from gpupanel.domain.preview import DataPreview, PreviewRequest, preview_request
-from gpupanel.domain.problem import Fix, Problem, Severity
+from gpupanel.domain.model_summary import SummaryRequest
+from gpupanel.domain.preview import DataPreview, PreviewRequest
+from gpupanel.domain.problem import Fix, Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.self_test import SelfTest
 from gpupanel.domain.step_memory import StepMemory
-from gpupanel.domain.telemetry import DeviceState, TelemetrySample
-from gpupanel.planning.context import Known
+from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import Preparation, prepare
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui.edit_history import EditHistory
 from gpupanel.ui.run_state import ButtonStates, RunState, button_states
 from gpupanel.ui.run_words import state_tone, state_words
+from gpupanel.ui.session_facts import Preparer, SessionFacts, device_use
 from gpupanel.ui.widgets.labels import Tone
 
 _LOOKING = "Looking for devices…"
 PREPARE_DELAY_MS = 40
 """Typing and dragging ask for one preparation a frame or two, not one a keystroke."""
-
-Preparer = Callable[[Profile, DeviceInventory, Known], Preparation]
 
 
 class Session(QObject):
@@ -51,26 +49,14 @@ class Session(QObject):
 
     def __init__(self, preparer: Preparer = prepare, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._preparer = preparer
+        self._facts = SessionFacts(preparer)
         self._profile = Profile()
         self._saved = self._profile
         self._path: Path | None = None
         self.history = EditHistory()
         """What can be undone; it changes with the document."""
-        self._inventory: DeviceInventory | None = None
-        self._address = ""
         self._awaiting = _LOOKING
-        self._no_devices: tuple[Problem, ...] = ()
-        self._of_nodes: tuple[Problem, ...] = ()
-        self._of_folder: tuple[Problem, ...] = ()
-        self._of_import: tuple[Problem, ...] = ()
-        self._sample: TelemetrySample | None = None
-        self._previewed: tuple[PreviewRequest, DataPreview] | None = None
         self._awaits_preview = False
-        self._step: tuple[SummaryRequest, StepMemory | None] | None = None
-        self._gpu_support: GpuSupport | None = None
-        self._self_test: SelfTest | None = None
-        self._input_errors: dict[str, str] = {}
         self._is_checking_gpus = False
         self._preparation = Preparation()
         self._run_state = RunState.IDLE
@@ -106,17 +92,17 @@ class Session(QObject):
 
         See :attr:`no_devices`.
         """
-        return self._inventory
+        return self._facts.inventory
 
     @property
     def no_devices(self) -> tuple[Problem, ...]:
         """Why there are no devices: the cluster cannot be asked; empty: they come in a moment."""
-        return self._no_devices
+        return self._facts.no_devices
 
     @property
     def sample(self) -> TelemetrySample | None:
         """What the devices reported last, while no run went on; ``None`` before they did."""
-        return self._sample
+        return self._facts.sample
 
     @property
     def preparation(self) -> Preparation:
@@ -126,7 +112,7 @@ class Session(QObject):
     @property
     def trained_count(self) -> int | None:
         """How many examples an epoch has; ``None`` until the data was read."""
-        preview = self._preview_of(self._profile)
+        preview = self._facts.preview_of(self._profile)
         return None if preview is None else preview.trained_count
 
     @property
@@ -158,7 +144,7 @@ class Session(QObject):
 
         What is wrong with it is not known either: a run waits with its start.
         """
-        return self._awaits_preview and self._preview_of(self._profile) is None
+        return self._awaits_preview and self._facts.preview_of(self._profile) is None
 
     @property
     def is_checking_gpus(self) -> bool:
@@ -166,7 +152,7 @@ class Session(QObject):
         plan = self._preparation.plan
         return (
             self._is_checking_gpus
-            and not self._address
+            and not self._facts.address
             and self._preparation.is_startable
             and plan is not None
             and any(device.kind is DeviceKind.GPU for device in plan.devices)
@@ -203,7 +189,7 @@ class Session(QObject):
     @property
     def _awaits_devices(self) -> bool:
         is_idle = self._run_state is RunState.IDLE
-        return self._inventory is None and is_idle and not self._no_devices
+        return self._facts.inventory is None and is_idle and not self._facts.no_devices
 
     def open_profile(
         self, profile: Profile, path: Path | None, *, saved: Profile | None = None
@@ -260,8 +246,8 @@ class Session(QObject):
         Args:
             errors: Why it is none, as a sentence, by the profile key.
         """
-        if dict(errors) != self._input_errors:
-            self._input_errors = dict(errors)
+        if dict(errors) != self._facts.input_errors:
+            self._facts.input_errors = dict(errors)
             self._prepare_soon()
 
     def set_inventory(self, inventory: DeviceInventory, address: str = "") -> None:
@@ -271,31 +257,31 @@ class Session(QObject):
             inventory: The devices.
             address: Of the cluster whose they are; empty: they are this machine's.
         """
-        if address != self._address:
-            self._sample = None
-        self._inventory, self._address, self._no_devices = inventory, address, ()
-        self._of_nodes = self._of_nodes if address else ()
+        if address != self._facts.address:
+            self._facts.sample = None
+        self._facts.inventory, self._facts.address, self._facts.no_devices = inventory, address, ()
+        self._facts.of_nodes = self._facts.of_nodes if address else ()
         self.inventoryChanged.emit(inventory)
         self._prepare_soon()
 
     def set_node_problems(self, problems: tuple[Problem, ...]) -> None:
         """Take over what is said of the nodes of the profile's cluster besides its plan."""
-        if problems != self._of_nodes:
-            self._of_nodes = problems
+        if problems != self._facts.of_nodes:
+            self._facts.of_nodes = problems
             self._prepare_soon()
 
     def set_folder_problem(self, problem: Problem | None) -> None:
         """Take over why no run can be kept in the folder of runs; ``None``: nothing is known."""
         of_folder = () if problem is None else (problem,)
-        if of_folder != self._of_folder:
-            self._of_folder = of_folder
+        if of_folder != self._facts.of_folder:
+            self._facts.of_folder = of_folder
             self._prepare_soon()
 
     def set_import_problem(self, problem: Problem | None) -> None:
         """Take over what keeps TensorFlow from being imported here; ``None``: nothing is known."""
         of_import = () if problem is None else (problem,)
-        if of_import != self._of_import:
-            self._of_import = of_import
+        if of_import != self._facts.of_import:
+            self._facts.of_import = of_import
             self._prepare_soon()
 
     def lack_devices(self, awaiting: str, problems: tuple[Problem, ...] = ()) -> None:
@@ -305,8 +291,8 @@ class Session(QObject):
             awaiting: What is waited for, in words.
             problems: Why they do not come.
         """
-        self._inventory, self._sample = None, None
-        self._awaiting, self._no_devices = awaiting, problems
+        self._facts.inventory, self._facts.sample = None, None
+        self._awaiting, self._facts.no_devices = awaiting, problems
         self.prepare_now()
         self.checkingChanged.emit()
 
@@ -316,9 +302,9 @@ class Session(QObject):
         While a run goes on its own use would look like a lack of memory to the next one, so the
         sample from before it stays in force.
         """
-        if self._run_state.is_busy or _use(sample) == _use(self._sample):
+        if self._run_state.is_busy or device_use(sample) == device_use(self._facts.sample):
             return
-        self._sample = sample
+        self._facts.sample = sample
         if not self._timer.isActive():
             self._prepare_soon()
 
@@ -329,26 +315,26 @@ class Session(QObject):
 
     def set_preview(self, request: PreviewRequest, preview: DataPreview) -> None:
         """Take over what a preview found."""
-        self._previewed = (request, preview)
+        self._facts.previewed = (request, preview)
         self._awaits_preview = False
         self.checkingChanged.emit()
         self._prepare_soon()
 
     def set_step_memory(self, request: SummaryRequest, step: StepMemory | None) -> None:
         """Take over what a training step holds in memory; ``None``: it could not be estimated."""
-        self._step = (request, step)
+        self._facts.step = (request, step)
         self._prepare_soon()
 
     def set_gpu_support(self, support: GpuSupport) -> None:
         """Take over which GPUs TensorFlow can use."""
-        if support != self._gpu_support:
-            self._gpu_support = support
+        if support != self._facts.gpu_support:
+            self._facts.gpu_support = support
             self._prepare_soon()
 
     def set_self_test(self, known: SelfTest | None) -> None:
         """Take over what is remembered of tests of this machine; ``None``: nothing is."""
-        if known != self._self_test:
-            self._self_test = known
+        if known != self._facts.self_test:
+            self._facts.self_test = known
             self._prepare_soon()
 
     def set_checking_gpus(self, checking: bool) -> None:
@@ -375,20 +361,7 @@ class Session(QObject):
     def prepare_now(self) -> Preparation:
         """What would happen, without waiting for the moment after the last change."""
         self._timer.stop()
-        if self._inventory is None:
-            preparation = Preparation(problems=self._no_devices)
-        else:
-            preparation = self.prepare_other(self._profile)
-            # Of a cluster TensorFlow is imported on its nodes.
-            others = (*self._of_folder, *(self._of_nodes if self._address else self._of_import))
-            if others:
-                # Behind the errors, before the hints.
-                said = sorted((*preparation.problems, *others), key=_gravity)
-                preparation = preparation.model_copy(update={"problems": tuple(said)})
-        wrong = tuple(_input_problem(*each) for each in self._input_errors.items())
-        if wrong:
-            problems = (*wrong, *preparation.problems)
-            preparation = preparation.model_copy(update={"problems": problems})
+        preparation = self._facts.prepare(self._profile)
         if preparation != self._preparation:
             self._preparation = preparation
             self.preparationChanged.emit(preparation)
@@ -399,22 +372,7 @@ class Session(QObject):
 
         Of a profile of other machines nothing is known but that.
         """
-        if self._inventory is None:
-            return Preparation(problems=self._no_devices)
-        if self._address and cluster_address(profile) != self._address:
-            return Preparation(problems=(_other_machines(profile),))
-        step = None
-        if self._step is not None and self._step[0] == summary_request(profile):
-            step = self._step[1]
-        known = Known(
-            sample=self._sample,
-            preview=self._preview_of(profile),
-            # Of other machines nobody asked TensorFlow.
-            support=None if self._address else self._gpu_support,
-            step=step,
-            self_test=self._self_test,
-        )
-        return self._preparer(profile, self._inventory, known)
+        return self._facts.prepare_other(profile)
 
     def close(self) -> None:
         """Prepare nothing any more, whatever is still found."""
@@ -425,20 +383,6 @@ class Session(QObject):
         if not self._is_closed:
             self._timer.start()
 
-    def _preview_of(self, profile: Profile) -> DataPreview | None:
-        """What is known of the data and the model's file that a profile names."""
-        if self._previewed is None:
-            return None
-        looked_at, preview = self._previewed
-        wanted = preview_request(profile)
-        if (wanted.data, wanted.task) != (looked_at.data, looked_at.task):
-            return None
-        if (wanted.model, wanted.inference) == (looked_at.model, looked_at.inference):
-            return preview
-        of_model = ("model_problems", "model_scales", "model_divides_pixels", "model_expects")
-        unknown = {key: DataPreview.model_fields[key].default for key in of_model}
-        return preview.model_copy(update=unknown)
-
     def _go_to(self, profile: Profile | None) -> None:
         if profile is not None:
             self._set_profile(profile)
@@ -447,51 +391,5 @@ class Session(QObject):
     def _set_profile(self, profile: Profile) -> None:
         self._profile = profile
         self.profileChanged.emit(profile)
-        if self._inventory is not None:
+        if self._facts.inventory is not None:
             self._prepare_soon()
-
-
-def cluster_address(profile: Profile) -> str:
-    """Of the cluster that a profile trains on; empty: it trains on this machine."""
-    return "" if profile.cluster is None else profile.cluster.address
-
-
-def _gravity(problem: Problem) -> int:
-    return list(Severity).index(problem.severity)
-
-
-def _other_machines(profile: Profile) -> Problem:
-    where = f"the cluster at {profile.cluster.address}" if profile.cluster else "this machine"
-    return Problem(
-        code="cluster_not_asked",
-        field="cluster",
-        message=f"That trains on {where}, and the session has the devices of another cluster.",
-        hint="Choose the same machines in the session first: Cluster in the Session tab.",
-    )
-
-
-def _input_problem(field: str, error: str) -> Problem:
-    return Problem(
-        code="input_invalid",
-        field=field,
-        message=error,
-        hint="Correct it, or press Escape in it to go back to the last value.",
-    )
-
-
-_Use = tuple[tuple[str, DeviceState, int | None, tuple[int, ...]], ...]
-
-
-def _use(sample: TelemetrySample | None) -> _Use | None:
-    if sample is None:
-        return None
-    # In steps of 64 MiB: a browser's flicker must not plan anew twice a second.
-    return tuple(
-        (
-            r.key,
-            r.state,
-            None if r.memory_used_mib is None else r.memory_used_mib // 64,
-            tuple(process.pid for process in r.processes),
-        )
-        for r in sample.readings
-    )

@@ -26,6 +26,8 @@ from gpupanel.runs import launcher
 from gpupanel.runs.history.label import RunLabel, read_label
 from gpupanel.runs.queue.waiting_line import WaitingLine
 from gpupanel.ui import app
+from gpupanel.ui.bindings.history_binding import HistoryBinding
+from gpupanel.ui.bindings.queue_binding import QueueBinding
 from gpupanel.ui.main_window import MainWindow
 from tests.fakes.person import Person
 
@@ -49,8 +51,8 @@ class BusyWindow(MainWindow):
     @override
     def begin(self) -> None:
         super().begin()
-        self._queue._watch.changed.connect(self._see)
-        self._queue._watch.edited.connect(self._note_edit)
+        self.parts[QueueBinding]._watch.changed.connect(self._see)
+        self.parts[QueueBinding]._watch.edited.connect(self._note_edit)
         self.control.open(RunLayout(ROOT))
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._act)
@@ -62,7 +64,7 @@ class BusyWindow(MainWindow):
 
     @Slot(str)
     def _note_edit(self, entry_id: str) -> None:
-        self.edits.append((entry_id, self._queue._editing._sent.name))
+        self.edits.append((entry_id, self.parts[QueueBinding]._editing._sent.name))
 
     def _wait(self) -> None:
         due_s = START_S + self._round * ROUND_S
@@ -72,7 +74,7 @@ class BusyWindow(MainWindow):
     def _act(self) -> None:
         if self._round == ROUNDS:
             for run in OTHER:
-                self._history.worker.delete((run,), for_good=True)
+                self.parts[HistoryBinding].worker.delete((run,), for_good=True)
             self.close()
             return
         acts = (self._steer, self._steer, self._label, self._edit, self._edit, self._order)
@@ -83,17 +85,17 @@ class BusyWindow(MainWindow):
     def _steer(self) -> None:
         control = self.control
         if self._random.random() < 0.1:
-            self._history.worker.delete((ROOT,), for_good=self._round > 0.8 * ROUNDS)
+            self.parts[HistoryBinding].worker.delete((ROOT,), for_good=self._round > 0.8 * ROUNDS)
             return
         self._random.choice((control.stop, control.suspend, control.resume, control.resume))()
 
     def _label(self) -> None:
         before = read_label(RunLayout(ROOT))
         name = f"{SEED}-{self._round}"
-        self._history.worker.change_label(ROOT, before, RunLabel(notes=name))
+        self.parts[HistoryBinding].worker.change_label(ROOT, before, RunLabel(notes=name))
 
     def _edit(self) -> None:
-        editing = self._queue._editing
+        editing = self.parts[QueueBinding]._editing
         if editing.entry_id:
             name = f"{SEED}-{self._round}"
             self.session.edit(self.session.profile.model_copy(update={"name": name}))
@@ -102,7 +104,7 @@ class BusyWindow(MainWindow):
             editing.edit(self.line.waiting[0].id)
 
     def _order(self) -> None:
-        watch = self._queue._watch
+        watch = self.parts[QueueBinding]._watch
         if len(self.line.waiting) < 3:
             watch.add(Profile(name=f"added by {SEED}"), ROOT.parent)
             return

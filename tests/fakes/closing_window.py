@@ -21,8 +21,8 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs import launcher
 from gpupanel.ui import app
 from gpupanel.ui.bindings.window_closing import KEEPS_RUNNING_KEY
+from gpupanel.ui.dialogs.problem_dialog import ProblemDialog
 from gpupanel.ui.main_window import MainWindow
-from gpupanel.ui.questions import ProblemDialog
 
 LET_THE_WORK_BEGIN_MS = 300
 PATIENCE_S = 240.0
@@ -35,7 +35,7 @@ class ClosingWindow(MainWindow):
     @override
     def begin(self) -> None:
         super().begin()
-        self._settings.setValue(KEEPS_RUNNING_KEY, 1)  # a question would keep it open
+        self.core.settings.setValue(KEEPS_RUNNING_KEY, 1)  # a question would keep it open
         self._begun_s = time.monotonic()
         self._looking = QTimer(self, interval=20)
         self._looking.timeout.connect(self._click)

@@ -28,9 +28,9 @@ from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.dialogs.doctor_dialog import DoctorDialog
 from gpupanel.ui.dialogs.label_dialog import LabelDialog
 from gpupanel.ui.dialogs.new_sweep_dialog import NewSweepDialog
+from gpupanel.ui.dialogs.problem_dialog import ProblemDialog
 from gpupanel.ui.dialogs.sweeps_dialog import SweepsDialog
 from gpupanel.ui.dialogs.trust_dialog import TrustDialog
-from gpupanel.ui.questions import ProblemDialog
 from gpupanel.ui.tools.batch_search.dialog import BatchFitDialog
 from gpupanel.ui.tools.examples.dialog import ExamplesDialog
 from gpupanel.ui.tools.export.model_dialog import ModelExportDialog

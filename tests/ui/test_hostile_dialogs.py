@@ -41,6 +41,7 @@ from gpupanel.ui.dialogs.doctor_dialog import DoctorDialog
 from gpupanel.ui.dialogs.guide_dialog import GuideDialog
 from gpupanel.ui.dialogs.label_dialog import LabelDialog
 from gpupanel.ui.dialogs.new_sweep_dialog import NewSweepDialog
+from gpupanel.ui.dialogs.problem_dialog import ProblemDialog
 from gpupanel.ui.dialogs.settings_dialog import SettingsDialog
 from gpupanel.ui.dialogs.shortcuts_dialog import ShortcutsDialog
 from gpupanel.ui.dialogs.sweeps_dialog import SweepsDialog
@@ -49,7 +50,6 @@ from gpupanel.ui.panels.runs_panel.column_chooser import ColumnChooser
 from gpupanel.ui.panels.runs_panel.columns import COLUMNS
 from gpupanel.ui.panels.runs_panel.scatter_dialog import ScatterDialog
 from gpupanel.ui.panels.runs_panel.setting_columns import ColumnOffer
-from gpupanel.ui.questions import ProblemDialog
 from gpupanel.ui.tools.batch_search.dialog import BatchFitDialog
 from gpupanel.ui.tools.bench.dialog import BenchDialog
 from gpupanel.ui.tools.examples.dialog import ExamplesDialog

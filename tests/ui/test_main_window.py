@@ -35,9 +35,10 @@ from gpupanel.runs.directory.profile_file import write_profile
 from gpupanel.trainer.tools.preview.preview import preview
 from gpupanel.ui import closing
 from gpupanel.ui.bindings.confirmations import ProcessActions
+from gpupanel.ui.dialogs.problem_dialog import ProblemDialog
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.panels.device_panel.device_card import DeviceCard
-from gpupanel.ui.questions import ProblemDialog, SaveChoice
+from gpupanel.ui.questions import SaveChoice
 from gpupanel.ui.remembered import remembered_folds
 from gpupanel.ui.run_state import RunState
 from tests.fakes.devices import CPU_ONLY

@@ -15,8 +15,9 @@ from PySide6.QtWidgets import (
 )
 
 from gpupanel.runs.trust.user_code import UserCode
+from gpupanel.ui.dialogs.problem_dialog import ProblemDialog
 from gpupanel.ui.dialogs.trust_dialog import TrustDialog
-from gpupanel.ui.questions import ProblemDialog, Questions
+from gpupanel.ui.questions import Questions
 
 
 @pytest.fixture

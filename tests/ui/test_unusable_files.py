@@ -15,7 +15,7 @@ CHILD = """
 import json, sys
 from PySide6.QtCore import QTimer
 from gpupanel.ui import app
-from gpupanel.ui.questions import ProblemDialog
+from gpupanel.ui.dialogs.problem_dialog import ProblemDialog
 
 said, kept = [], []
 
@@ -29,8 +29,8 @@ class OpenedWindow(app.MainWindow):
         for dialog in self.findChildren(ProblemDialog):
             said.append(dialog.text())
             dialog.close()
-        self._settings.setValue("tests/kept", "yes")
-        kept.append(self._settings.value("tests/kept"))
+        self.core.settings.setValue("tests/kept", "yes")
+        kept.append(self.core.settings.value("tests/kept"))
         self.close()
 
 app.MainWindow = OpenedWindow

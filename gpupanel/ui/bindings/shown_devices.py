@@ -11,7 +11,8 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.planning.cluster_check import cluster_problems
 from gpupanel.ui.panels.device_panel import DevicePanel
-from gpupanel.ui.session import Session, cluster_address
+from gpupanel.ui.session import Session
+from gpupanel.ui.session_facts import cluster_address
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.workers.cluster_worker import ClusterWatch
 from gpupanel.ui.workers.device_worker import DeviceWatch

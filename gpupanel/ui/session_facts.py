@@ -1,0 +1,152 @@
+"""What is known of devices, data and model, and what would happen with a profile on that."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from gpupanel.domain.device import DeviceInventory
+from gpupanel.domain.gpu_support import GpuSupport
+from gpupanel.domain.model_summary import SummaryRequest, summary_request
+from gpupanel.domain.preview import DataPreview, PreviewRequest, preview_request
+from gpupanel.domain.problem import Problem, Severity
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.self_test import SelfTest
+from gpupanel.domain.step_memory import StepMemory
+from gpupanel.domain.telemetry import DeviceState, TelemetrySample
+from gpupanel.planning.context import Known
+from gpupanel.planning.prepare import Preparation, prepare
+
+Preparer = Callable[[Profile, DeviceInventory, Known], Preparation]
+
+
+@dataclass
+class SessionFacts:
+    """What was found out so far; what is about another profile than the one asked for is left out.
+
+    Attributes:
+        inventory: The devices of this machine, or of a cluster; ``None``: not known.
+        address: Of the cluster whose they are; empty: they are this machine's.
+        no_devices: Why there are none.
+        of_nodes: What is said of the nodes of the cluster besides its plan.
+        of_folder: Why no run can be kept in the folder of runs.
+        of_import: What keeps TensorFlow from being imported here.
+        sample: What the devices reported last, while no run went on.
+        previewed: What was asked of the data, and found.
+        step: Which model was built, and what a training step of it holds in memory.
+        gpu_support: Which GPUs TensorFlow can use.
+        self_test: What is remembered of tests of this machine.
+        input_errors: Why what was typed is no value, as a sentence, by the profile key.
+    """
+
+    preparer: Preparer = prepare
+    inventory: DeviceInventory | None = None
+    address: str = ""
+    no_devices: tuple[Problem, ...] = ()
+    of_nodes: tuple[Problem, ...] = ()
+    of_folder: tuple[Problem, ...] = ()
+    of_import: tuple[Problem, ...] = ()
+    sample: TelemetrySample | None = None
+    previewed: tuple[PreviewRequest, DataPreview] | None = None
+    step: tuple[SummaryRequest, StepMemory | None] | None = None
+    gpu_support: GpuSupport | None = None
+    self_test: SelfTest | None = None
+    input_errors: Mapping[str, str] = field(default_factory=dict)
+
+    def prepare(self, profile: Profile) -> Preparation:
+        """What would happen with the profile that is edited, with all that is against a start."""
+        if self.inventory is None:
+            preparation = Preparation(problems=self.no_devices)
+        else:
+            preparation = self.prepare_other(profile)
+            # Of a cluster TensorFlow is imported on its nodes.
+            others = (*self.of_folder, *(self.of_nodes if self.address else self.of_import))
+            if others:
+                # Behind the errors, before the hints.
+                problems = sorted((*preparation.problems, *others), key=_gravity)
+                preparation = preparation.model_copy(update={"problems": tuple(problems)})
+        wrong = tuple(_input_problem(*each) for each in self.input_errors.items())
+        if not wrong:
+            return preparation
+        return preparation.model_copy(update={"problems": (*wrong, *preparation.problems)})
+
+    def prepare_other(self, profile: Profile) -> Preparation:
+        """What would happen with another profile on these devices; nothing where they are unknown.
+
+        Of a profile of other machines nothing is known but that.
+        """
+        if self.inventory is None:
+            return Preparation(problems=self.no_devices)
+        if self.address and cluster_address(profile) != self.address:
+            return Preparation(problems=(_other_machines(profile),))
+        step = None
+        if self.step is not None and self.step[0] == summary_request(profile):
+            step = self.step[1]
+        known = Known(
+            sample=self.sample,
+            preview=self.preview_of(profile),
+            # Of other machines nobody asked TensorFlow.
+            support=None if self.address else self.gpu_support,
+            step=step,
+            self_test=self.self_test,
+        )
+        return self.preparer(profile, self.inventory, known)
+
+    def preview_of(self, profile: Profile) -> DataPreview | None:
+        """What is known of the data and the model's file that a profile names."""
+        if self.previewed is None:
+            return None
+        looked_at, preview = self.previewed
+        wanted = preview_request(profile)
+        if (wanted.data, wanted.task) != (looked_at.data, looked_at.task):
+            return None
+        if (wanted.model, wanted.inference) == (looked_at.model, looked_at.inference):
+            return preview
+        of_model = ("model_problems", "model_scales", "model_divides_pixels", "model_expects")
+        unknown = {key: DataPreview.model_fields[key].default for key in of_model}
+        return preview.model_copy(update=unknown)
+
+
+def cluster_address(profile: Profile) -> str:
+    """Of the cluster that a profile trains on; empty: it trains on this machine."""
+    return "" if profile.cluster is None else profile.cluster.address
+
+
+DeviceUse = tuple[tuple[str, DeviceState, int | None, tuple[int, ...]], ...]
+
+
+def device_use(sample: TelemetrySample | None) -> DeviceUse | None:
+    """What of a sample a plan depends on: state, memory in use and processes of each device."""
+    if sample is None:
+        return None
+    # In steps of 64 MiB: a browser's flicker must not plan anew twice a second.
+    return tuple(
+        (
+            r.key,
+            r.state,
+            None if r.memory_used_mib is None else r.memory_used_mib // 64,
+            tuple(process.pid for process in r.processes),
+        )
+        for r in sample.readings
+    )
+
+
+def _gravity(problem: Problem) -> int:
+    return list(Severity).index(problem.severity)
+
+
+def _other_machines(profile: Profile) -> Problem:
+    where = f"the cluster at {profile.cluster.address}" if profile.cluster else "this machine"
+    return Problem(
+        code="cluster_not_asked",
+        field="cluster",
+        message=f"That trains on {where}, and the session has the devices of another cluster.",
+        hint="Choose the same machines in the session first: Cluster in the Session tab.",
+    )
+
+
+def _input_problem(field: str, error: str) -> Problem:
+    return Problem(
+        code="input_invalid",
+        field=field,
+        message=error,
+        hint="Correct it, or press Escape in it to go back to the last value.",
+    )
