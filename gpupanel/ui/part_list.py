@@ -37,7 +37,7 @@ from gpupanel.ui.tools.self_test.binding import SelfTestBinding
 from gpupanel.ui.tools.trace.binding import TraceBinding
 from gpupanel.ui.widgets.cut_texts import CutTexts
 from gpupanel.ui.window_core import WindowCore
-from gpupanel.ui.window_parts import NOT_DONE, Ending, WindowParts
+from gpupanel.ui.window_parts import NOT_DONE, StopRank, WindowParts
 from gpupanel.ui.workers.sweep_start_worker import SweepStarter
 
 _NOT_LONGER = "The run cannot be trained longer."
@@ -56,13 +56,13 @@ def add_parts(core: WindowCore, parts: WindowParts) -> None:
 
 def _add_core(core: WindowCore, parts: WindowParts) -> None:
     add, session, control = parts.add, core.session, core.control
-    add(session, ending=Ending.SESSION, stop=session.close)
+    add(session, ending=StopRank.SESSION, stop=session.close)
     # Its method ``stop`` is the button's.
-    add(control, refusal=NOT_DONE, ending=Ending.RUN, stop=control.close)
-    add(core.device_watch, ending=Ending.SESSION)
+    add(control, refusal=NOT_DONE, ending=StopRank.RUN, stop=control.close)
+    add(core.device_watch, ending=StopRank.SESSION)
     add(core.folder_watch)
     add(core.preview_loader)
-    add(core.tabs, ending=Ending.MEMORY)
+    add(core.tabs, ending=StopRank.MEMORY)
     add(OpenedRuns(control, core.tabs, core.window))
     core.folder_watch.found.connect(session.set_folder_problem)
     for happened in (control.launched, control.ended, control.refused):
@@ -73,11 +73,11 @@ def _add_core(core: WindowCore, parts: WindowParts) -> None:
 def _add_devices(core: WindowCore, parts: WindowParts) -> None:
     add, session, window = parts.add, core.session, core.window
     devices, page = core.devices, core.session_page
-    processes = add(ProcessActions(session, core.questions, window), ending=Ending.SESSION)
+    processes = add(ProcessActions(session, core.questions, window), ending=StopRank.SESSION)
     doctor = add(DoctorBinding(session, core.device_watch, window))
     shown = add(ShownDevices(session, core.device_watch, core.cluster_watch, devices, page, window))
     add(DeviceHistoryBinding(session, shown, devices, window))
-    add(FoldsBinding(devices, page.sections, core.settings, window), ending=Ending.MEMORY)
+    add(FoldsBinding(devices, page.sections, core.settings, window), ending=StopRank.MEMORY)
     for asking in (devices, devices.head, devices.general, page.plan.problems):
         asking.doctorRequested.connect(doctor.open_doctor)
     devices.wakeRequested.connect(core.device_watch.wake)
@@ -153,14 +153,14 @@ def _add_window(core: WindowCore, parts: WindowParts) -> None:
     undoing = add(UndoBinding(session, actions, window))
     undoing.settingsChanged.connect(core.tabs.show_session)
     add(CutTexts(window))
-    add(NoteBinding(session, control, chosen, window), ending=Ending.MEMORY)
+    add(NoteBinding(session, control, chosen, window), ending=StopRank.MEMORY)
     doctor = parts[DoctorBinding]
     bar, live, tabs = core.profile_bar, core.live_page, core.tabs
     menus = MenuBinding(actions, session, control, bar, live, tabs, doctor, window)
-    add(menus, ending=Ending.MEMORY)
+    add(menus, ending=StopRank.MEMORY)
     add(TrustConfirmation(control, core.questions, window))
     add(EndConfirmation(session, control, core.questions, window))
-    add(LastSession(session, core.profiles, settings, window), ending=Ending.MEMORY)
+    add(LastSession(session, core.profiles, settings, window), ending=StopRank.MEMORY)
 
 
 def _add_ways_on(core: WindowCore, parts: WindowParts) -> None:

@@ -15,7 +15,7 @@ NOT_DONE = "That could not be done."
 _PartT = TypeVar("_PartT", bound=QObject)
 
 
-class Ending(IntEnum):
+class StopRank(IntEnum):
     """When a part ends as the window closes; those of one member in the order of the list."""
 
     MEMORY = 1
@@ -50,14 +50,14 @@ class WindowParts:
         self._questions, self._window = questions, window
         self._by_kind: dict[type[QObject], QObject] = {}
         self._refusals: dict[str, Refusals] = {}
-        self._stops: list[tuple[Ending, Callable[[], None]]] = []
+        self._stops: list[tuple[StopRank, Callable[[], None]]] = []
 
     def add(
         self,
         part: _PartT,
         *,
         refusal: str = UNEXPECTED,
-        ending: Ending = Ending.WORK,
+        ending: StopRank = StopRank.WORK,
         stop: Callable[[], None] | None = None,
     ) -> _PartT:
         """Take a part over, and hand it back.

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import QObject, Signal
 
 from gpupanel.domain.problem import Problem
-from gpupanel.ui.window_parts import NOT_DONE, UNEXPECTED, Ending, WindowParts
+from gpupanel.ui.window_parts import NOT_DONE, UNEXPECTED, StopRank, WindowParts
 from tests.fakes.person import Person
 
 PROBLEM = Problem(code="disk_full", message="The disk is full.")
@@ -51,11 +51,11 @@ def test_that_what_a_part_refuses_is_shown_below_its_sentence(window, sentence):
 
 def test_that_parts_end_by_their_rank_and_then_in_the_order_of_the_list(window):
     parts, ended = WindowParts(Person(), window), []
-    parts.add(_Steering(window), ending=Ending.RUN, stop=lambda: ended.append("run"))
+    parts.add(_Steering(window), ending=StopRank.RUN, stop=lambda: ended.append("run"))
     parts.add(_Reader(ended, window))
     parts.add(_Painter(window), stop=lambda: ended.append("painter"))
-    parts.add(QObject(window), ending=Ending.SESSION, stop=lambda: ended.append("session"))
-    parts.add(QObject(window), ending=Ending.MEMORY, stop=lambda: ended.append("memory"))
+    parts.add(QObject(window), ending=StopRank.SESSION, stop=lambda: ended.append("session"))
+    parts.add(QObject(window), ending=StopRank.MEMORY, stop=lambda: ended.append("memory"))
 
     for stop in parts.stops():
         stop()
