@@ -16,6 +16,7 @@ VERBS: Final = (
     "export",
     "scan",
     "schema",
+    "read-speed",
     "summary",
     "lr-find",
     "fit-batch",

@@ -9,6 +9,7 @@ from gpupanel.domain.bench import Bench
 from gpupanel.domain.model_export import ModelExport
 from gpupanel.domain.model_summary import ModelSummary
 from gpupanel.domain.rate_range import RateRange
+from gpupanel.domain.read_speed import ReadSpeed
 from gpupanel.domain.scan import DataScan
 from gpupanel.domain.self_test import SelfTest
 from gpupanel.domain.value import Value
@@ -128,6 +129,11 @@ ANSWERS: Final[Mapping[str, VerbAnswer]] = {
         "have to fit into `room_mib`; overhead, which goes of the device besides, and the total "
         "with it.",
         {**_DONE, 1: "the model cannot be built", **_BAD_PROFILE},
+    ),
+    "read-speed": VerbAnswer(
+        ("examples_per_second", *_of(ReadSpeed)),
+        "`examples_per_second` is `null` where all examples are held in memory.",
+        {**_DONE, 1: "nothing was read", **_BAD_PROFILE},
     ),
     "lr-find": VerbAnswer(
         _of(RateRange), "", {**_DONE, 1: "no learning rate was found", **_BAD_PROFILE}

@@ -193,7 +193,7 @@ def test_that_cheap_commands_run(command: str, folder: Path) -> None:
     if name not in RUN:
         assert words[0] in {
             *("bench", "desktop", "doctor", "export", "fit-batch", "lr-find", "open", "queue"),
-            *("run", "selftest", "summary", "sweep", "trace"),
+            *("read-speed", "run", "selftest", "summary", "sweep", "trace"),
         }
         return
     done = gpupanel(*words)

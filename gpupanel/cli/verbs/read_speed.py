@@ -1,0 +1,58 @@
+"""The verb read-speed: how fast the training examples of a profile can be read here."""
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from gpupanel.cli.options import JsonOption, ProfileArgument
+from gpupanel.cli.output import (
+    EXIT_BAD_PROFILE,
+    answers,
+    print_json,
+    print_problems,
+    progress,
+    refuse,
+)
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.read_speed import SECONDS, ReadSpeedRequest, read_speed_sentence
+from gpupanel.runs.directory.profile_file import anchored, read_profile
+from gpupanel.runs.questions.read_speed import measure_reading
+
+_NOT_TRAINED: Final = Problem(
+    code="read_speed_without_training",
+    field="task",
+    message="The profile trains nothing: the reading of training examples is measured.",
+    hint="Name a profile whose task is train.",
+)
+
+
+def read_speed(
+    profile: ProfileArgument,
+    *,
+    seconds: Annotated[
+        float,
+        typer.Option(
+            "--seconds", metavar="SECONDS", min=1.0, max=3600.0, help="How long to read examples."
+        ),
+    ] = SECONDS,
+    json: JsonOption = False,
+) -> None:
+    """Read training examples as a run does, and say how many a second this machine can read."""
+    try:
+        read = anchored(read_profile(profile), Path.cwd())
+    except ProblemError as error:
+        refuse(error, json=json, status=EXIT_BAD_PROFILE)
+    if read.task != "train":
+        refuse(ProblemError(_NOT_TRAINED), json=json, status=EXIT_BAD_PROFILE)
+    with progress.status("Reading examples…"):
+        found = measure_reading(ReadSpeedRequest(profile=read, seconds=seconds))
+    if json:
+        speed = {"examples_per_second": found.examples_per_second}
+        print_json({**found.model_dump(mode="json"), **speed})
+    else:
+        print_problems(found.problems, answers)
+        if not found.problems:
+            answers.print(read_speed_sentence(found), highlight=False)
+    known = found.is_in_memory or found.examples_per_second is not None
+    raise typer.Exit(0 if known and not found.problems else 1)
