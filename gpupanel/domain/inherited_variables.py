@@ -129,7 +129,11 @@ _OF_TENSORFLOW: Final = tuple(
             "the numbers are chosen in the profile (`training.mixed_precision`)",
         ),
         ("TF_USE_LEGACY_KERAS", _CLEARED, "models are made by Keras 3"),
-        ("TF_CPP_MIN_LOG_LEVEL", _OBEYED, "a run on GPUs sets it: what is said of them is read"),
+        (
+            "TF_CPP_MIN_LOG_LEVEL",
+            _OBEYED,
+            "a run on GPUs sets it: it reads messages about them",
+        ),
         (
             "TF_CPP_MAX_VLOG_LEVEL",
             _NAMED,

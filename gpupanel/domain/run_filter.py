@@ -155,7 +155,7 @@ def _terms(tokens: Sequence[str]) -> list[list[str]]:
     for place, term in enumerate(terms):
         if not term:
             side = "before" if place == 0 else "after"
-            raise ProblemError(_problem(f"Nothing stands {side} “and”", _EXAMPLE))
+            raise ProblemError(_problem(f"There is nothing {side} “and”", _EXAMPLE))
     return terms
 
 
@@ -166,7 +166,7 @@ def _term(tokens: Sequence[str]) -> RunFilter:
     if tokens[0].casefold().startswith(_TAG):
         name = " ".join([tokens[0][len(_TAG) :], *map(_unquoted, tokens[1:])]).strip()
         if not name:
-            raise ProblemError(_problem("After “tag:” stands no tag", "Write tag:baseline."))
+            raise ProblemError(_problem("There is no tag after “tag:”", "Write tag:baseline."))
         return RunFilter(tags=(name.casefold(),))
     return RunFilter(words=tuple(word for word in map(_unquoted, tokens) if word))
 
@@ -175,16 +175,16 @@ def _comparison(tokens: Sequence[str], signs: Sequence[int]) -> ValueComparison:
     place = signs[0]
     sign = tokens[place]
     if len(signs) > 1:
-        why = f"“{sign}” and “{tokens[signs[1]]}” stand in one comparison"
+        why = f"One comparison has “{sign}” and “{tokens[signs[1]]}”"
         raise ProblemError(_problem(why, "Join two comparisons by “and”."))
     name = " ".join(map(_unquoted, tokens[:place]))
     if not name.strip():
-        why = f"Before “{sign}” stands no setting or metric"
+        why = f"There is no setting or metric before “{sign}”"
         raise ProblemError(_problem(why, _EXAMPLE))
     value = tokens[place + 1 :]
     text = " ".join(map(_unquoted, value))
     if not value:
-        raise ProblemError(_problem(f"After “{sign}” stands no value", _EXAMPLE))
+        raise ProblemError(_problem(f"There is no value after “{sign}”", _EXAMPLE))
     is_quoted = any(token.startswith('"') for token in value)
     return ValueComparison(
         name=name,

@@ -127,9 +127,9 @@ class StrategySettings(Value):
     )
     peer_to_peer: bool = setting(
         "Peer-to-peer",
-        "NCCL hands gradients from GPU to GPU directly, over NVLink or PCI Express. Without, they "
-        "take the way through the host's memory (NCCL_P2P_DISABLE=1): slower, but right where the "
-        "self-test shows that sums over GPUs are wrong or never end.",
+        "NCCL hands gradients from GPU to GPU directly, over NVLink or PCI Express. Off, they "
+        "go through the host's memory (NCCL_P2P_DISABLE=1): slower, but needed where the "
+        "self-test shows that sums over GPUs are wrong or hang.",
         default=True,
         advanced=True,
         applies={"kind": (StrategyKind.MIRRORED, StrategyKind.MULTI_WORKER)},

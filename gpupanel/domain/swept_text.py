@@ -90,7 +90,7 @@ def _number(word: str) -> bool | int | float:
     except ValueError:
         number = math.nan
     if not math.isfinite(number) or "_" in word:
-        raise ValueError(f"{_quoted(word)} is not a number; numbers stand apart by commas.")
+        raise ValueError(f"{_quoted(word)} is not a number; numbers are separated by commas.")
     return number
 
 
@@ -101,7 +101,7 @@ def _counts(text: str) -> tuple[int, ...]:
     strange = next((word for word in words if not re.fullmatch(r"[0-9]{1,7}", word)), None)
     if strange is not None:
         raise ValueError(
-            f"{_quoted(strange)} is not a whole number; lists stand apart by semicolons, as in "
+            f"{_quoted(strange)} is not a whole number; lists are separated by semicolons, as in "
             "“64; 128, 64”."
         )
     return tuple(map(int, words))

@@ -58,7 +58,7 @@ class Quoting(ChoiceEnum):
     DOUBLE = (
         "double",
         "Around cells",
-        "A cell may stand in quotation marks, and then hold delimiters and line breaks.",
+        "A cell may be quoted, and then contain delimiters and line breaks.",
     )
     NONE = "none", "Letters", "Quotation marks are letters of a cell; each line is a row."
 

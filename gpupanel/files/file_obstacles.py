@@ -141,7 +141,7 @@ def file_obstacle(error: BaseException, place: Path, what: str = "") -> FileObst
     if number in _GONE:
         return FileObstacle(
             code="disk_not_answering",
-            because=f"the server of the network folder that holds {what} does not answer any more",
+            because=f"the server of the network folder that holds {what} no longer answers",
             advice="see that the folder is mounted and its server runs, then try again",
         )
     if number in _TOO_MANY:

@@ -234,7 +234,7 @@ def _gone(gpus: list[PlannedDevice], machine: Machine) -> Problem:
         code, (said, hint) = "device_not_answering", never_answered(silent)
         said = said if silent[0].key else f"{names} is not among the GPUs that answer. {said}"
     else:
-        code, said = "device_not_found", f"{names} is not in this machine any more"
+        code, said = "device_not_found", f"{names} is no longer in this machine"
         hint = "The driver does not count it: it was taken out, is switched off, or sits loose."
     return Problem(
         code=code,

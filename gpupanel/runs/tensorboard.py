@@ -217,7 +217,7 @@ def _end_of(log: IO[bytes]) -> str:
 def _not_installed() -> Problem:
     return Problem(
         code="tensorboard_not_installed",
-        message="TensorBoard is not installed: TensorFlow does not bring it any more.",
+        message="TensorBoard is not installed: TensorFlow no longer includes it.",
         hint="Install it, then try again; gpupanel need not be restarted.",
         command=install(REQUIREMENT),
     )

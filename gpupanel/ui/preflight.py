@@ -187,7 +187,7 @@ def unknown_platform(
         code="qt_platform_unknown",
         message=f"QT_QPA_PLATFORM is {visible_beginning(environment[_PLATFORM])}, and Qt knows no "
         "such platform.",
-        hint="Start the window without it; Qt finds the display by itself.",
+        hint="Start the window without it; Qt detects the display automatically.",
         command=f"env -u {_PLATFORM} gpupanel",
     )
 

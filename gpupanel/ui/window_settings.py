@@ -42,7 +42,7 @@ class WindowSettings(Value):
     )
     notifications: bool = setting(
         "Desktop notifications",
-        "A note of the desktop when a run ends or needs somebody, while another window is used.",
+        "A desktop notification when a run ends or needs attention while the window is inactive.",
         default=True,
     )
     sampling: SamplingChoice = setting(

@@ -237,9 +237,9 @@ def test_that_a_value_is_compared_in_the_search(qtbot, panel, table):
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        ("val_accuracy >", "After “>” stands no value."),
+        ("val_accuracy >", "There is no value after “>”."),
         ("accuracy > high", "“accuracy” is a number"),
-        ("accuracy > 0.9 and", "Nothing stands after “and”."),
+        ("accuracy > 0.9 and", "There is nothing after “and”."),
     ],
 )
 def test_that_a_wrong_comparison_says_why_in_place_and_loses_no_row(

@@ -77,7 +77,7 @@ def sweep(
     ] = False,
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="Continue a sweep that the queue does not know any more."),
+        typer.Option("--resume", help="Continue a sweep that is no longer in the queue."),
     ] = False,
     trust: TrustOption = False,
     json: JsonOption = False,

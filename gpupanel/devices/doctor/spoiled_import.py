@@ -134,7 +134,7 @@ def _limited(suspects: Sequence[Elsewhere], failure: str) -> Problem | None:
     return Problem(
         code="environment_spoils_import",
         message=f"TensorFlow cannot be imported under {fixed.name}: {_last_line(failure)}",
-        hint="Ask whoever has set this limit, or the batch system, for more.",
+        hint="Ask the administrator who set this limit, or the batch system, for more.",
         detail=failure,
     )
 

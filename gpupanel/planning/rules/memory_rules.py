@@ -54,7 +54,7 @@ def policy_without_gpus(context: PlanningContext) -> Iterator[Problem]:
         field=f"memory.{DEFAULT_MEMORY_KEY}",
         message=f"This profile is set to {what} GPUs, but this run uses the CPU, whose memory "
         "TensorFlow neither limits nor splits.",
-        hint="Logical devices of the CPU can stand in for the parts of a split GPU."
+        hint="Logical devices of the CPU can replace the parts of a split GPU."
         if fix
         else "Choose a GPU, or run without a limit.",
         fix=fix,

@@ -107,7 +107,7 @@ def _silent() -> Problem:
     return Problem(
         code="cluster_too_slow",
         field="cluster.address",
-        message="The cluster does not answer any more.",
+        message="The cluster no longer answers.",
         hint="ray status shows whether the cluster is well.",
     )
 

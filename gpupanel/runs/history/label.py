@@ -165,7 +165,7 @@ def _check_unchanged(layout: RunLayout, before: RunLabel, now: RunLabel, wanted:
                 if part != "name"
                 else f"{layout.name} was not given another name: another window or program has "
                 "given it one meanwhile.",
-                hint="Read what stands there now, and write it again where it is still meant.",
+                hint="Read the current text, and write yours again if it still applies.",
                 detail=written,
             )
         )

@@ -49,7 +49,7 @@ def restore_run(run: BinnedRun) -> None:
 def _gone(run: BinnedRun) -> Problem:
     return Problem(
         code="run_not_in_bin",
-        message=f"{run.place.name} is not in the bin any more: it was emptied, or the run was "
+        message=f"{run.place.name} is no longer in the bin: it was emptied, or the run was "
         "taken out of it.",
         hint="Look for it where files were restored to, or in a backup.",
     )

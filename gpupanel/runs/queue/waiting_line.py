@@ -152,7 +152,7 @@ def not_waiting(entry: QueueEntry) -> Problem:
         return _goes_on(entry)
     return Problem(
         code="queue_entry_ended",
-        message=f"“{entry.name}” ({entry.id}) does not wait any more: it has ended.",
+        message=f"“{entry.name}” ({entry.id}) is no longer waiting: it has ended.",
         hint="Add its profile to the queue again; that makes a new run.",
     )
 
@@ -163,7 +163,7 @@ def edited_meanwhile(entry: QueueEntry) -> Problem:
         code="queue_entry_edited_meanwhile",
         message=f"“{entry.name}” ({entry.id}) was not changed: another window or program has "
         "changed it meanwhile.",
-        hint="Edit the entry again, which opens what stands there now; or add yours as a new one.",
+        hint="Edit the entry again, which opens its current profile; or add yours as a new one.",
     )
 
 

@@ -132,7 +132,7 @@ def trust_problem() -> Problem | None:
         severity=Severity.WARNING,
         message=f"The list of trusted code, {visible_line(str(place))}, cannot be read: {found}. "
         "No code counts as trusted.",
-        hint="Move it away; a run with code of one's own then asks again.",
+        hint="Move it away; a run with your own code then asks again.",
     )
 
 

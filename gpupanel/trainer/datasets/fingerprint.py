@@ -151,7 +151,7 @@ def _array_differences(before: Iterable[ArrayPrint], now: Iterable[ArrayPrint]) 
     was, here = ({each.name: each for each in prints} for prints in (before, now))
     for name in dict.fromkeys((*was, *here)):
         if name not in here:
-            yield f"the {name} are not there any more"
+            yield f"the {name} no longer exist"
         elif name not in was:
             yield f"there are {name} now"
         elif was[name].form != here[name].form:

@@ -163,7 +163,7 @@ def _gone(name: str) -> Problem:
         code="examples_changed",
         severity=Severity.WARNING,
         field="data",
-        message=f"{name} is not in the data any more: it has changed since.",
+        message=f"{name} is no longer in the data: it has changed since.",
         hint="Run it again.",
     )
 

@@ -83,7 +83,7 @@ class SweepsDialog(QDialog):
         tip = "Begins no more trials and stops those in progress; they save"
         self._stop = self._button("&Stop sweep", "stop", tip)
         self._stop.clicked.connect(self._request_stop)
-        tip = "Hands the sweep to the queue again, which does not know it any more"
+        tip = "Adds the sweep to the queue again, which no longer has it"
         self._continue = self._button("Con&tinue sweep", "continue", tip)
         self._continue.clicked.connect(self._request_continue)
         self._new = self._button("&New sweep…", "new", "Prepares a sweep of the session")

@@ -141,7 +141,7 @@ class LogPanel(QWidget):
         self._start_up = FoldButton("")
         self._start_up.setObjectName("log_start_up")
         self._start_up.setProperty("textSize", "small")
-        tip = "Shows what TensorFlow prints in every run: nobody has to do anything about it."
+        tip = "Shows what TensorFlow prints in every run: it needs no action."
         self._start_up.setToolTip(wrapped(tip))
         self._start_up.toggled.connect(self._turn_start_up)
         self._attention = QPushButton(self)

@@ -77,13 +77,13 @@ def test_that_tags_need_no_and() -> None:
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        ("> 0.9", "Before “>”"),
-        ('"" = 5', "Before “=”"),
-        ("loss <", "After “<” stands no value"),
+        ("> 0.9", "before “>”"),
+        ('"" = 5', "before “=”"),
+        ("loss <", "There is no value after “<”"),
         ("loss < 1 and", "after “and”"),
         ("and loss < 1", "before “and”"),
-        ("0.5 < loss < 1", "“<” and “<” stand in one comparison"),
-        ("tag:", "stands no tag"),
+        ("0.5 < loss < 1", "One comparison has “<” and “<”"),
+        ("tag:", "There is no tag"),
         ('name = "abc', "not closed"),
     ],
 )

@@ -79,7 +79,7 @@ def test_that_gpus_that_answer_may_be_started_on(nvml_in_process: Standin) -> No
         (
             StandinState(gpus=TWO_UNEQUAL_GPUS.gpus[:1]),
             "device_not_found",
-            "is not in this machine any more",
+            "is no longer in this machine",
             "taken out",
         ),
         (

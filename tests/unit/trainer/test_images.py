@@ -201,7 +201,7 @@ def test_that_a_image_that_vanished_is_not_called_cut_short(tmp_path: Path) -> N
 
     (problem,) = caught.value.problems
     assert problem.code == "data_image_missing"
-    assert "dog/1.png is not there any more" in problem.message
+    assert "dog/1.png no longer exists" in problem.message
     assert "cut short" not in problem.message
 
 

@@ -120,7 +120,7 @@ def test_that_an_image_that_goes_bad_while_training_is_skipped(root: Path) -> No
     assert values_of(found.training)[:3] == [40, 43, 43]
     (note,) = found.data.all_notes()
     assert "3 of 10 images" in note.message
-    assert "is not there any more" in note.detail
+    assert "no longer exists" in note.detail
     (root / "cat" / "3.png").unlink()
     with pytest.raises(ProblemError):
         values_of(found.training)

@@ -38,7 +38,7 @@ def read_rows(path: Path, root: Path, most: int | None = None) -> tuple[list[int
                 if len(row) < 2 and not rows:
                     raise problem_of(
                         "data_csv_one_column",
-                        f"{path} has one column only; the label has to stand beside the file of "
+                        f"{path} has one column only; the label has to be beside the file of "
                         "each image.",
                         "Separate the cells by commas, semicolons or tabs.",
                     )

@@ -50,7 +50,7 @@ def unreadable(path: Path, error: OSError | EOFError) -> ProblemError:
         Problem(
             code="decoded_images_unreadable",
             field="data.cache",
-            message=f"The decoded images in {path}-* cannot be read any more: {error}.",
+            message=f"The decoded images in {path}-* can no longer be read: {error}.",
             hint="Remove these files and start again; the images are then decoded again.",
         )
     )

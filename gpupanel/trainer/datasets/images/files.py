@@ -219,7 +219,7 @@ def image_vanished(path: str, key: str) -> ProblemError:
     """The problem of an image that was listed and is not there."""
     return _problem(
         "data_image_missing",
-        f"The image {path} is not there any more: it was when the folder was listed, or is a link "
+        f"The image {path} no longer exists: it did when the folder was listed, or it is a link "
         "to nothing.",
         "Put it back, or start again without it; leave the folder alone while a run is in "
         "progress.",

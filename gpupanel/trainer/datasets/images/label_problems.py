@@ -133,7 +133,7 @@ def numbers_unclear(lines: ImageLines, name: str, cell: str) -> Problem:
         field="data.decimal",
         message=f'Column "{visible_line(name)}" of {lines.path} holds "{_short(cell)}", which may '
         f"be {' or '.join(number for _, number in by_mark)}: no cell of it shows which.",
-        hint="Say in data.decimal which character stands before decimals.",
+        hint="Set data.decimal to the character before decimals.",
         fix=fixes[0],
         alternatives=(*fixes[1:], Fix.of("Predict classes", _PREDICTS, "classes")),
     )

@@ -81,7 +81,7 @@ def _numbers_unclear(
         field="data.decimal",
         message=f'Column "{visible_line(name)}" of {overview.path} holds '
         f'"{visible_beginning(look.unclear)}", which may be {numbers}: no cell of it shows which.',
-        hint="Say in data.decimal which character stands before decimals.",
+        hint="Set data.decimal to the character before decimals.",
         fix=fixes[0],
         alternatives=(*fixes[1:], *_leave_out(data, name)),
     )

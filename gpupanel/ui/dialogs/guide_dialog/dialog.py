@@ -81,7 +81,7 @@ class GuideDialog(QDialog):
         search.setPlaceholderText("Search all pages (Ctrl+F)")
         search.setClearButtonEnabled(True)
         search.setMaxLength(_LONGEST_SEARCH)
-        teach(search, "Search", "Words that stand together anywhere in the guide")
+        teach(search, "Search", "Words that occur together anywhere in the guide")
         search.textChanged.connect(self._show_results)
         search.returnPressed.connect(self._go_to_first_result)
         search.installEventFilter(self)
@@ -106,7 +106,7 @@ class GuideDialog(QDialog):
         results.setObjectName("guide_results")
         results.setWordWrap(True)
         results.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        teach(results, "Found", "Where the words stand: page, heading and line. Enter goes there.")
+        teach(results, "Found", "Where the words occur: page, heading and line. Enter goes there.")
         results.itemActivated.connect(self._go_to_result)
         results.itemClicked.connect(self._go_to_result)
         return results

@@ -24,7 +24,7 @@ from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.table_model import Column, TableModel
 from gpupanel.ui.widgets.table_view import TableView
 
-_ABSENT = "This run's profile has no such key, or cannot be read any more."
+_ABSENT = "This run's profile has no such key, or can no longer be read."
 _SAME = "="
 _SAME_TIP = f"“{_SAME}”: as the baseline has it"
 _ROW_HEIGHT = 28

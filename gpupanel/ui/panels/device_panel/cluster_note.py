@@ -28,7 +28,7 @@ class ClusterNote(QFrame):
         self._command = CommandLine("")
         self._again = QPushButton("Ask again")
         self._again.setObjectName("ask_cluster_again")
-        self._again.setToolTip(wrapped("Asks the cluster now; it is asked by itself, too."))
+        self._again.setToolTip(wrapped("Asks the cluster now; this is also done automatically."))
         self._again.clicked.connect(self.askedAgain)
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(12, 12, 12, 12)

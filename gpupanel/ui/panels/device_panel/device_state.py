@@ -5,7 +5,7 @@ from typing import Final
 from gpupanel.domain.telemetry import DeviceReading, DeviceState
 
 _LEFT: Final = {
-    DeviceState.ASLEEP: "Asleep: nobody uses it, and being asked would wake it. A run wakes it.",
+    DeviceState.ASLEEP: "Asleep: it is idle, and reading it would wake it up. A run wakes it up.",
     DeviceState.RESTING: "Idle: not asked for a while, so that it can fall asleep.",
 }
 

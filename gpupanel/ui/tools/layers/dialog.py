@@ -23,7 +23,7 @@ _ROW_HEIGHT = 28
 _COLUMNS: tuple[Column[LayerSummary], ...] = (
     Column(
         "Layer",
-        "The name of the layer, after that of the part that it stands in",
+        "The name of the layer, after that of the part that contains it",
         lambda layer: layer.path,
         cell_tip=lambda layer: layer.path,
     ),

@@ -70,7 +70,7 @@ def _columns(device: TracedDevice, record: TraceRecord) -> tuple[Column[TracedOp
         ),
         Column(
             "Name",
-            "Where it stands in the model: its layer, or the gradient of it",
+            "Its place in the model: its layer, or the gradient of it",
             lambda each: each.name,
             cell_tip=lambda each: each.name,
         ),
