@@ -117,15 +117,15 @@ class Run:
                 # Before what is new is read: what was written until its end is read then.
                 goes_on = follow and self.is_running
                 try:
-                    news = follower.poll()
+                    update = follower.poll()
                 except OSError as error:
                     raise ProblemError(disk_problem(error, self.folder)) from error
-                yield from news.events
-                if news.has_more:
+                yield from update.events
+                if update.has_more:
                     continue
                 if not goes_on:
                     return
-                if news.is_empty:
+                if update.is_empty:
                     time.sleep(_POLL_S)
 
     def metrics(self) -> dict[str, MetricCurve]:

@@ -154,7 +154,7 @@ class _Watcher:
         self._catch_up()
         while not self.status.has_ended:
             yield from interrupts.pending()
-            self._take_news()
+            self._read_updates()
             self._draw()
             if time.monotonic() - checked_s > _SUPERVISOR_INTERVAL_S:
                 checked_s = time.monotonic()
@@ -165,7 +165,7 @@ class _Watcher:
     def _catch_up(self) -> None:
         """Sum up what was before: of a run of days nobody reads each epoch anew."""
         self._before = before = _Before()
-        self._take_news()
+        self._read_updates()
         self._before = None
         if before.restart is not None:
             _print_restart(before.restart, self._layout)
@@ -181,13 +181,13 @@ class _Watcher:
         if self.status.memory_returned is not None:
             self._print_memory(self.status.memory_returned)
 
-    def _take_news(self) -> None:
+    def _read_updates(self) -> None:
         more = True
         while more:
-            news = self._follower.poll()
-            for part in news.parts:
+            update = self._follower.poll()
+            for part in update.parts:
                 self._take(part)
-            more = news.has_more
+            more = update.has_more
 
     def _take(self, event: Part) -> None:
         self.status = self.status.after(event)
@@ -240,7 +240,7 @@ class _Watcher:
                 print_problems([summary.problem])
             self._printed_problem = summary.problem
             return
-        self._take_news()  # it may have written its last word just now
+        self._read_updates()  # it may have written its last word just now
         if self.status.has_ended:
             return
         nobody_knows = summary.flaw if summary.outcome is None else None

@@ -93,11 +93,11 @@ def ask_child(
             start_new_session=True,
         )
         try:
-            heard = _Heard(output, on_output)
-            end = _wait(child, time_limit_s, cancelled, (output, log), heard)
+            reader = _OutputReader(output, on_output)
+            end = _wait(child, time_limit_s, cancelled, (output, log), reader)
             if end is ChildEnd.CANCELLED and grace_s:
                 _signal_group(child, signal.SIGTERM)
-                _wait(child, grace_s, None, (output, log), _Heard(output, None))
+                _wait(child, grace_s, None, (output, log), _OutputReader(output, None))
         finally:
             _kill(child)
         text = _last_bytes(log).decode(errors="replace")
@@ -107,16 +107,16 @@ def ask_child(
         return ChildAnswer(end, output.read(_MOST_OUTPUT_BYTES), child.returncode, text)
 
 
-class _Heard:
+class _OutputReader:
     """Hands on what a child writes, piece by piece."""
 
     def __init__(self, output: IO[bytes], on_output: Callable[[bytes], None] | None) -> None:
         self._descriptor, self._on_output, self._done = output.fileno(), on_output, 0
 
-    def hear_piece(self) -> bool:
+    def read_piece(self) -> bool:
         """Hand on one piece; whether there was one.
 
-        No more at a time: one that writes faster than it is heard must not keep who waits for it
+        No more at a time: a child that writes faster than it is read must not keep its caller
         from seeing that its time is up.
         """
         if self._on_output is None:
@@ -134,13 +134,13 @@ def _wait(
     time_limit_s: float,
     cancelled: Event | None,
     written: Sequence[IO[bytes]],
-    heard: _Heard,
+    reader: _OutputReader,
 ) -> ChildEnd:
     deadline, pause_s = time.monotonic() + time_limit_s, _SHORTEST_POLL_S
     while True:
         # Not collected here: its number stays that of its group.
         has_ended = os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-        if heard.hear_piece():
+        if reader.read_piece():
             pause_s = 0.0
         elif has_ended:
             return ChildEnd.BY_ITSELF

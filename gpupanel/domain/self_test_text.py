@@ -70,11 +70,11 @@ def date_text(seconds: float) -> str:
     return f"{moment.day} {moment:%B %Y, %H:%M}"
 
 
-def progress_text(news: SelfTestProgress, names: Mapping[str, str]) -> str:
+def progress_text(progress: SelfTestProgress, names: Mapping[str, str]) -> str:
     """What is done now, in one sentence."""
-    if news.case is None:
+    if progress.case is None:
         return "Starting TensorFlow on the devices…"
-    return f"{case_text(news.case)} on {places_text(news.case, names)}…"
+    return f"{case_text(progress.case)} on {places_text(progress.case, names)}…"
 
 
 def self_test_sentence(test: SelfTest) -> str:

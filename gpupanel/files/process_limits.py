@@ -29,7 +29,7 @@ def processor_time_limit() -> int | None:
     if limit == resource.RLIM_INFINITY:
         return None
     # With each SIGXCPU the kernel puts the soft limit one second further.
-    is_ours = most != resource.RLIM_INFINITY and limit >= _heard_of_at(most)
+    is_ours = most != resource.RLIM_INFINITY and limit >= _soft_limit_s(most)
     return most if is_ours else limit
 
 
@@ -44,7 +44,7 @@ def hear_of_used_time(hear: Callable[[], None]) -> None:
     if limit == resource.RLIM_INFINITY:
         return
     if limit == most:
-        resource.setrlimit(resource.RLIMIT_CPU, (_heard_of_at(most), most))
+        resource.setrlimit(resource.RLIMIT_CPU, (_soft_limit_s(most), most))
     signal.signal(signal.SIGXCPU, lambda *_: hear())
 
 
@@ -57,7 +57,7 @@ def time_limit_text(who: str) -> str:
     )
 
 
-def _heard_of_at(most_s: int) -> int:
+def _soft_limit_s(most_s: int) -> int:
     """The soft limit in seconds of processor time: it leaves time to save and to report."""
     return most_s - max(1, min(10, most_s // 6))
 

@@ -18,22 +18,22 @@ _REPORT_S = 0.1
 
 
 class ProgressLines:
-    """Writes progress at most ten times a second, and ends when nobody listens any more."""
+    """Writes progress at most ten times a second, and ends the process when its parent is gone."""
 
     def __init__(self) -> None:
         self._parent = os.getppid()
         self._reported_s = -1.0
 
     def progress(self, value: Value, *, is_last: bool = False) -> None:
-        """Write it unless one was written just before; the last one always."""
-        self.end_unheard()
+        """Write a progress value, at most one in a tenth of a second; the last one always."""
+        self.end_when_orphaned()
         now_s = time.monotonic()
         if now_s - self._reported_s >= _REPORT_S or is_last:
             self._reported_s = now_s
             self.write("progress", value)
 
-    def end_unheard(self) -> None:
-        """End the process when the one that asked is gone."""
+    def end_when_orphaned(self) -> None:
+        """End the process if its parent process is gone."""
         if os.getppid() != self._parent:
             sys.exit(1)
 

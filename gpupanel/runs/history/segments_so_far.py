@@ -19,7 +19,7 @@ class SegmentsSoFar:
     """
 
     def __init__(self, layout: RunLayout) -> None:
-        self._news = LineTail(layout.events)
+        self._tail = LineTail(layout.events)
         self._segments = RunSegments()
 
     def since_s(self) -> float | None:
@@ -32,8 +32,8 @@ class SegmentsSoFar:
         """
         try:
             for _ in range(_MOST_READS):
-                self._segments.see_lines(self._news.read())
-                if not self._news.has_more:
+                self._segments.see_lines(self._tail.read())
+                if not self._tail.has_more:
                     break
         except OSError:
             return None

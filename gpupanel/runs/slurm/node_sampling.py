@@ -25,9 +25,9 @@ def main() -> int:
         while _is_wanted():
             sample, inventory = sampler.sample(), sampler.inventory()
             # It is larger than a sample, and as good as always the same.
-            news = inventory if inventory != printed else None
+            changed = inventory if inventory != printed else None
             printed = inventory
-            line = NodeReadings(inventory=news, sample=sample).model_dump_json(exclude_none=True)
+            line = NodeReadings(inventory=changed, sample=sample).model_dump_json(exclude_none=True)
             try:
                 sys.stdout.buffer.write(line.encode() + b"\n")
                 sys.stdout.buffer.flush()

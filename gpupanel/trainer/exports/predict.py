@@ -56,9 +56,7 @@ def main() -> None:
     """Print what the model says of each input."""
     parser = argparse.ArgumentParser(description="Predicts with the exported model.")
     parser.add_argument("inputs", nargs="*", type=Path, help="images, .csv, .txt or .npy files")
-    parser.add_argument(
-        "--model", type=Path, help="the model, if several are beside this"
-    )
+    parser.add_argument("--model", type=Path, help="the model, if several are beside this")
     parser.add_argument("--text", help="a text, in place of a file")
     parser.add_argument("--json", action="store_true", help="print all outputs as JSON")
     arguments = parser.parse_args()

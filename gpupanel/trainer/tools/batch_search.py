@@ -119,7 +119,7 @@ class _Search:
                 return search_end(most, self._trials)
             if self._expected_s(examples) > self._until_s - time.monotonic():
                 return SearchEnd.TIME
-            self._lines.end_unheard()
+            self._lines.end_when_orphaned()
             self._lines.write("begun", BegunTrial(examples=examples))
             trial = self._tried(steps, examples)
             self._lines.write("trial", trial)
@@ -157,7 +157,7 @@ class _Search:
         while len(seconds) < _MOST_TIMED and (len(seconds) < least or sum(seconds) < _TIMED_S):
             start_s = time.perf_counter()
             once()
-            self._lines.end_unheard()
+            self._lines.end_when_orphaned()
             seconds.append(time.perf_counter() - start_s)
             if time.monotonic() + seconds[-1] > self._until_s:
                 break  # what fits was seen; its speed is known well enough

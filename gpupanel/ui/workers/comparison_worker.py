@@ -69,26 +69,26 @@ class _Reading:
         try:
             if not self.layout.root.is_dir():
                 return self._end(_deleted(self.run.summary))
-            has_news = self.reader.read()
-            if not has_news and self.run.is_read and not self.run.summary.is_running:
+            has_changes = self.reader.read()
+            if not has_changes and self.run.is_read and not self.run.summary.is_running:
                 return self._go_on()
             is_read = not self.reader.has_more
             summary = summarize_run(self.layout) if is_read else self.run.summary
         except Exception as error:  # noqa: BLE001 - the other runs are to be read all the same
             return self._end(problems_of(error)[0])
         reader = self.reader
-        news = ComparedRun(
+        changed = ComparedRun(
             summary, reader.points(), reader.step, is_read, steps_per_epoch=reader.steps_per_epoch
         )
-        is_new = has_news or summary != self.run.summary or not self.run.is_read
-        self.run = news
+        is_new = has_changes or summary != self.run.summary or not self.run.is_read
+        self.run = changed
         return is_new
 
     def _go_on(self) -> bool:
         """Nothing is new but, perhaps, that it can be read again."""
-        was_told = self.run.problem is not None
+        had_problem = self.run.problem is not None
         self.run = replace(self.run, problem=None)
-        return was_told
+        return had_problem
 
     def _end(self, problem: Problem) -> bool:
         is_new = self.run.problem is None or self.run.problem.code != problem.code
@@ -156,7 +156,7 @@ class RunComparison(WorkerFacade):
     """Knows the curves of some runs; why one cannot be read is reported with it."""
 
     runRead = Signal(int, object)
-    """A run has news: its place among the compared ones, and the :class:`ComparedRun`."""
+    """A run has changed: its place among the compared ones, and the :class:`ComparedRun`."""
     differencesFound = Signal(object)
     """In what the runs' profiles and plans differ: a tuple of :class:`Difference`."""
 

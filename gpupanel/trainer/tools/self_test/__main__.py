@@ -49,7 +49,7 @@ def main() -> int:
         return 0
     lines.write("ready", ReadySelfTest())
     for number, case in enumerate(request.cases):
-        lines.end_unheard()
+        lines.end_when_orphaned()
         lines.write("begun", BegunCase(number=number))
         begin_s = time.monotonic()
         found = _found(tests[case.kind], case)
