@@ -7,7 +7,7 @@ from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.context import Known, planning_context
-from gpupanel.planning.rules.data_rules import classes_alike
+from gpupanel.planning.rules.class_rules import classes_alike
 from tests.fakes.devices import CPU_ONLY
 
 ONE_CHARACTER = "\N{LATIN SMALL LETTER E WITH ACUTE}te"
