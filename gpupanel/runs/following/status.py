@@ -1,5 +1,6 @@
-"""Where a run stands: the sum of its events."""
+"""The state of a run: the sum of its events."""
 
+import sys
 from array import array
 from enum import StrEnum
 from typing import Self, assert_never
@@ -433,7 +434,8 @@ class RunStatus(Value):
             begin = {}
             times_s = array("d", [self.last_step_time_s]) + times_s
         for back_s in set_back_s(times_s):
-            first_time_s -= back_s
+            # Forged times may differ by more than a float can hold.
+            first_time_s = max(-sys.float_info.max, first_time_s - back_s)
         return {
             "step": last.step,
             "epoch": last.epoch,

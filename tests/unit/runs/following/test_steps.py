@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 from pathlib import Path
 
 import pytest
@@ -242,3 +243,14 @@ def test_that_the_run_reports_many_moments_as_it_reports_one(
     in_bulk.see(restarted)
     alone.see(restarted)
     assert in_bulk.seconds(3e9) == alone.seconds(3e9)
+
+
+def test_that_times_that_differ_by_more_than_a_float_holds_are_followed() -> None:
+    greatest = sys.float_info.max
+    events = [steps(1, time_s=greatest), steps(2, time_s=-greatest), steps(3, time_s=5.0)]
+    status = RunStatus(epoch_total=3)
+    for event in events:
+        status = status.after(event)
+    assert status.step == 3
+    (bulk,) = decode_parts("".join(f"{encode_event(each)}\n" for each in events).encode())
+    assert RunStatus(epoch_total=3).after(bulk) == status
