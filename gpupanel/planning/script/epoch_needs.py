@@ -57,7 +57,7 @@ def epoch_needs(profile: Profile) -> EpochNeeds:
     predicts_values = data.target_kind is Target.VALUES
     stops_early = training.early_stopping_patience is not None
     keeps_best = data.may_validate and training.keep is not Keep.LAST
-    is_figure = data.may_validate and training.best_metric.is_set_metric
+    is_set_metric = data.may_validate and training.best_metric.is_set_metric
     return EpochNeeds(
         predicts_values=predicts_values,
         predicts_several=predicts_values and data.may_predict_several,
@@ -73,5 +73,5 @@ def epoch_needs(profile: Profile) -> EpochNeeds:
         learns_later=profile.fine_tuning is not None,
         measures=data.may_validate or data.may_test,
         keeps_best=keeps_best,
-        compares_figures=is_figure and (stops_early or keeps_best),
+        compares_figures=is_set_metric and (stops_early or keeps_best),
     )

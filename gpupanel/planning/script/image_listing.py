@@ -137,7 +137,7 @@ _TAGS = """
         return names, x, np.float32([[name in each for name in names] for each in tags])
 """
 _NUMBERS = """
-    forms = known.setdefault("forms", found_forms(zip(*said.values()), DECIMAL))
+    forms = known.setdefault("forms", detected_forms(zip(*said.values()), DECIMAL))
     numbers = [
         [number_in(cell, each.form) for cell, each in zip(row, forms)]
         for row in said.values()

@@ -18,7 +18,7 @@ from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.steps.look_ahead import LookAhead
 from gpupanel.trainer.steps.order import make_epoch_order
-from gpupanel.trainer.tools.tried_run import divided
+from gpupanel.trainer.tools.dry_run import divided
 
 
 def read_speed(request: ReadSpeedRequest) -> ReadSpeed:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gpupanel.runs.tools.shown_examples import shown_examples as ask
 
 from gpupanel.domain.data import DigitsData, ImagesData, NpzData, PythonData
 from gpupanel.domain.model import SavedModel
@@ -23,6 +22,7 @@ from gpupanel.files.confusion_file import (
     read_evaluated,
     write_confusion,
 )
+from gpupanel.runs.questions.shown_examples import shown_examples as ask
 from gpupanel.trainer.inference.predictions import write_predictions
 from gpupanel.trainer.parts.predictions import Predictions
 from gpupanel.trainer.tools.shown_examples import shown_examples
