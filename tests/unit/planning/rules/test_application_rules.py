@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpupanel.domain.data import DigitsData, ImagesData, NpzData, WineData
+from gpupanel.domain.data import DigitsData, ImagesData, NpzData, PythonData, WineData
 from gpupanel.domain.model import ApplicationModel, MlpModel, ResNetModel
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem
@@ -113,14 +113,16 @@ def test_that_a_script_has_only_what_the_settings_need() -> None:
     assert "frozen" not in plain
     assert "load_weights" not in plain
     assert "trainable = False" not in plain
-    assert "Rescaling(255" not in plain
+    assert "pixels = rgb_pixels(inputs, 255)" in plain
     few = script(NASNET.model_copy(update={"frozen_layers": 3, "weights": "/w's.h5"}))
     assert "layers[: -3]" in few
     assert 'base.load_weights("/w\'s.h5")' in few
     head = script(NASNET.model_copy(update={"frozen_layers": "base", "dropout": 0.5}))
     assert "for layer in layers:" in head
     assert "Dropout(0.5" in head
-    assert "Rescaling(255 / 16" in script(NASNET, DigitsData())
+    assert "rgb_pixels(inputs, 16)" in script(NASNET, DigitsData())
+    by_code = script(NASNET, PythonData(path="/data.py"))
+    assert "rgb_pixels(inputs, 1 if is_to_1 else 255)" in by_code
 
 
 def test_that_a_script_fetches_the_weights_that_keras_publishes() -> None:
