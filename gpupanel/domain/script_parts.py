@@ -8,7 +8,7 @@ from importlib.resources import files
 _CODES_OF_CHECKS = re.compile(
     r"  # (?:noqa: [A-Z0-9]+(?:, [A-Z0-9]+)*|type: ignore\[[a-z-]+\])(?P<reason> - )?"
 )
-"""What tells linters and type checkers to let a line be; a reason behind it stays."""
+"""By these linters and type checkers let a line be; a reason behind it stays."""
 
 
 def part_text(name: str) -> str:
