@@ -263,7 +263,7 @@ def test_that_a_device_that_stopped_answering_says_what_came_back(panel, state, 
 
 @pytest.mark.parametrize(
     ("state", "words"),
-    [(DeviceState.ASLEEP, "Asleep: nobody uses it"), (DeviceState.RESTING, "Idle: not asked")],
+    [(DeviceState.ASLEEP, "Asleep: it is idle"), (DeviceState.RESTING, "Idle: not asked")],
 )
 def test_that_a_gpu_that_is_not_asked_says_why_and_stays_in_use(panel, state, words):
     panel.setInventory(TWO_UNEQUAL)

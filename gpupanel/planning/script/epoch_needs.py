@@ -26,7 +26,7 @@ class EpochNeeds:
         learns_later: Layers of a base do, from some epoch on.
         measures: Something is measured beside training.
         keeps_best: The weights of the best epoch are kept.
-        compares_figures: A figure of the whole set, such as the AUC, says which epoch that is.
+        compares_set_metrics: A metric of the whole set, such as the AUC, says which epoch that is.
     """
 
     predicts_values: bool
@@ -43,7 +43,7 @@ class EpochNeeds:
     learns_later: bool
     measures: bool
     keeps_best: bool
-    compares_figures: bool
+    compares_set_metrics: bool
 
     @property
     def compares(self) -> bool:
@@ -73,5 +73,5 @@ def epoch_needs(profile: Profile) -> EpochNeeds:
         learns_later=profile.fine_tuning is not None,
         measures=data.may_validate or data.may_test,
         keeps_best=keeps_best,
-        compares_figures=is_set_metric and (stops_early or keeps_best),
+        compares_set_metrics=is_set_metric and (stops_early or keeps_best),
     )

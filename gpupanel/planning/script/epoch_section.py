@@ -134,7 +134,7 @@ def _later_layers(needs: EpochNeeds, profile: Profile) -> Iterator[str]:
     yield _TRACED_ANEW
     if needs.keeps_averages and needs.measures:
         yield _EVALUATED_ANEW
-    if needs.keeps_averages and needs.compares_figures:
+    if needs.keeps_averages and needs.compares_set_metrics:
         yield _FIGURES_ANEW
 
 

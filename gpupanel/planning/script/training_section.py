@@ -74,7 +74,7 @@ def training_section(profile: Profile, plan: LaunchPlan) -> str:
         loss_section(data, training),
         step_section(profile, plan),
         figure_section(metric, data.target_kind, measured, averages=averages)
-        if needs.compares_figures
+        if needs.compares_set_metrics
         else "",
         part("epoch_order") if needs.oversamples else "",
         lines_of(_mean_over(needs, in_parts=in_parts)),

@@ -16,8 +16,8 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.planning.script.parts import part
 from gpupanel.trainer.augmentation.image_checks import check_images
-from gpupanel.trainer.parts.augmentation import Changes, Drawn, draw_epoch
 from tests.forked.processes import run_forked
 from tests.unit.trainer.conftest import MakeRun
 from tests.unit.trainer.test_multi_worker import images
@@ -44,6 +44,12 @@ GREY = Augmentation(
 COLOURED = GREY.model_copy(update={"hue": 0.1, "fill": Fill.NEAREST, "flip": Flip.BOTH})
 MIRRORED = StrategySettings(kind=StrategyKind.MIRRORED)
 CENTRAL = StrategySettings(kind=StrategyKind.CENTRAL_STORAGE)
+
+
+# As scripts have them: the file itself imports TensorFlow, too.
+NUMBERS: dict[str, Any] = {"np": np}
+exec(part("augmentation", "draw_epoch"), NUMBERS)
+Changes, Drawn, draw_epoch = (NUMBERS[name] for name in ("Changes", "Drawn", "draw_epoch"))
 
 
 def draws(augmentation: Augmentation, examples: int = 1000, seed: int = 7, epoch: int = 1) -> Any:

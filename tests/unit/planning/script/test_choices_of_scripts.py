@@ -59,7 +59,7 @@ def test_that_layers_that_begin_to_learn_have_an_optimizer_of_their_own(
     assert ("head_optimizer = optimizer" in begin) is keeps_averages
     assert ("add_variable_from_reference" in later) is keeps_averages
     assert ("greatest = " in later) is follows_loss
-    assert ("outputs_of_batch" in later) is training.best_metric.is_figure
+    assert ("outputs_of_batch" in later) is training.best_metric.is_set_metric
 
 
 def test_that_layers_learn_later_without_anything_held_back() -> None:

@@ -26,7 +26,7 @@ def figure(metric: BestMetric, target: Target, outputs: Any, labels: Any, **name
     text = figure_section(metric, target, "BATCH", averages=False)
     script: dict[str, Any] = {"np": np, **names}
     # Without what asks the model.
-    exec(f"{part_text('figures')}\n{text[text.index('def figure(') :]}", script)
+    exec(f"{part_text('scores')}\n{text[text.index('def figure(') :]}", script)
     return float(script["figure"](outputs, labels))
 
 

@@ -114,7 +114,7 @@ def test_that_each_process_on_a_node_is_handed_what_was_checked(
 ) -> None:
     gang = drive(READY, STARTED)
     ordered: list[object] = []
-    monkeypatch.setattr(DriverProcess, "order", lambda _, order: ordered.append(order))
+    monkeypatch.setattr(DriverProcess, "send", lambda _, order: ordered.append(order))
     start(gang)
     (wanted,) = (order for order in ordered if isinstance(order, StartGang))
     handed = [each["GPUPANEL_CHECKED"] for each in wanted.environments]

@@ -197,8 +197,7 @@ def images_by_csv(data: ImagesData, *, needs_labels: bool) -> Iterator[str]:
     yield _LABELS_IN_CSV
     if data.chosen_group:
         yield _GROUPS
-    yield ""
-    yield ""
+    yield from ("", "")
     yield _LABELLED
     if not needs_labels:
         yield _MAY_LACK_LABELS
@@ -215,8 +214,7 @@ def images_by_csv(data: ImagesData, *, needs_labels: bool) -> Iterator[str]:
         yield _TAGS
     yield _NUMBERS
     yield _LABELS_OF[target]
-    yield ""
-    yield ""
+    yield from ("", "")
     yield "names, x, y = list_images($path, $table, $table)"
     if data.chosen_group:
         yield _GROUPS_OF_EXAMPLES
