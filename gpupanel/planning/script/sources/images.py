@@ -11,9 +11,9 @@ from gpupanel.domain.image_names import HIDDEN_NAMES, IMAGE_SUFFIXES
 from gpupanel.domain.table_data import RECIPE_MEMBER
 from gpupanel.domain.written_source import labels_source
 from gpupanel.planning.script.data_section import AS_UTF8, SourceScript
-from gpupanel.planning.script.sources.image_listing import images_by_class, images_by_csv
 from gpupanel.planning.script.images import image_function
 from gpupanel.planning.script.sections import items_of_set, joined, lines_of
+from gpupanel.planning.script.sources.pieces.image_listing import images_by_class, images_by_csv
 
 _IMAGES = """
 from concurrent.futures import ThreadPoolExecutor

@@ -15,7 +15,7 @@ from gpupanel.domain.table_data import (
 )
 from gpupanel.planning.script.data_section import SourceScript
 from gpupanel.planning.script.sections import indented, joined, lines_of
-from gpupanel.planning.script.sources.table_labels import (
+from gpupanel.planning.script.sources.pieces.table_labels import (
     ClassNames,
     labels_of_examples,
     missing_cells,
