@@ -106,7 +106,7 @@ class Questions:
             "ending_question",
             "End process",
             f"End {name} (process {process.pid}){how}?",
-            ending_words(process, by_force=by_force),
+            ending_text(process, by_force=by_force),
         )
         box.setIcon(QMessageBox.Icon.Warning if by_force else QMessageBox.Icon.Question)
         return _is_confirmed(box, "&End now" if by_force else "&End")
@@ -291,7 +291,7 @@ def _is_confirmed(box: QMessageBox, act: str) -> bool:
     return box.clickedButton() is confirm
 
 
-def ending_words(process: DeviceProcess, *, by_force: bool) -> str:
+def ending_text(process: DeviceProcess, *, by_force: bool) -> str:
     """What ending a process means, what it holds, and which one it is."""
     memory = process.memory_used_mib
     held = "GPU memory" if memory is None else f"{formatting.mib(memory)} of GPU memory"

@@ -19,7 +19,7 @@ from gpupanel.planning.prepare import Preparation, prepare
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui.edit_history import EditHistory
 from gpupanel.ui.run_state import ButtonStates, RunState, button_states
-from gpupanel.ui.run_words import state_tone, state_words
+from gpupanel.ui.run_texts import state_text, state_tone
 from gpupanel.ui.session_facts import Preparer, SessionFacts, device_use
 from gpupanel.ui.widgets.labels import Tone
 
@@ -159,7 +159,7 @@ class Session(QObject):
         )
 
     @property
-    def state_words(self) -> str:
+    def state_text(self) -> str:
         """The state in words."""
         if self._awaits_devices:
             return self._awaiting
@@ -167,7 +167,7 @@ class Session(QObject):
             return "Checking whether TensorFlow can use the GPUs…"
         if self._is_only_reading:
             return "Reading the data…"
-        return state_words(self._run_state, self._run_status, self._preparation)
+        return state_text(self._run_state, self._run_status, self._preparation)
 
     @property
     def state_tone(self) -> Tone:

@@ -18,7 +18,7 @@ from gpupanel.ui.run_actions import offers_resume, restart_text, run_actions
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.run_devices import devices_of_run, known_devices
 from gpupanel.ui.run_links import links_of
-from gpupanel.ui.run_words import card_words, status_words
+from gpupanel.ui.run_texts import card_text, status_text
 from gpupanel.ui.session import Session
 from gpupanel.ui.workers.run_reader import RunFacts
 
@@ -84,8 +84,8 @@ class ShownWords(QObject):
     def _show_status(self, status: RunStatus) -> None:
         layout = self._control.shown
         if layout is not None:
-            self._banner.setRun(layout.name, status_words(status))
-            self._banner.setCard(card_words(status))
+            self._banner.setRun(layout.name, status_text(status))
+            self._banner.setCard(card_text(status))
         self._banner.setStory(restart_text(status, self._device_names()))
         self._banner.setProblem(problem_to_show(status), status.log_tail)
         self._show_memory(status.memory_returned)

@@ -92,17 +92,17 @@ def test_that_choosing_one_gives_the_problem_instead_of_ready(
     session = window.session
     session.open_profile(Profile(devices=DeviceSettings(visible=("cpu",))), None)
     assert session.prepare_now().is_startable
-    qtbot.waitUntil(lambda: session.state_words == "Ready", timeout=_PATIENCE_MS)
+    qtbot.waitUntil(lambda: session.state_text == "Ready", timeout=_PATIENCE_MS)
 
     session.edit(Profile(devices=DeviceSettings(visible=(RTX_4090.uuid,))))
     session.prepare_now()
-    assert session.state_words == "Checking whether TensorFlow can use the GPUs…"
+    assert session.state_text == "Checking whether TensorFlow can use the GPUs…"
     qtbot.waitUntil(lambda: not session.is_checking_gpus, timeout=_PATIENCE_MS)
     qtbot.waitUntil(lambda: not session.preparation.is_startable, timeout=5_000)
 
     (problem,) = session.preparation.problems
     assert problem.code == "gpu_not_usable"
-    assert session.state_words == "1 problem to fix"
+    assert session.state_text == "1 problem to fix"
     assert not session.buttons.start
 
     (offer,) = (
@@ -123,7 +123,7 @@ def test_that_choosing_one_gives_the_problem_instead_of_ready(
     )
     mend.click()
     assert session.prepare_now().is_startable
-    assert session.state_words == "Ready"
+    assert session.state_text == "Ready"
     session.mark_saved(Path("saved.toml"))
 
 

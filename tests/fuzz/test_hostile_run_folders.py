@@ -36,7 +36,7 @@ from gpupanel.runs.history.summaries import RunLister, summarize_run
 from gpupanel.runs.queue.running_runs import RunningRuns, device_keys, goes_on
 from gpupanel.runs.resumable import resume_problem
 from gpupanel.ui.plots.run_curves import RunCurves
-from gpupanel.ui.run_words import status_words
+from gpupanel.ui.run_texts import status_text
 from tests.fakes.devices import TWO_UNEQUAL
 from tests.fakes.hostile_files import IN_PLACE_OF_A_FILE, IN_PLACE_OF_A_FOLDER, put_in_place
 from tests.fakes.run_directory import WrittenRun
@@ -169,7 +169,7 @@ def follow(layout: RunLayout) -> None:
             encode_event(part) if hasattr(part, "kind") else len(part)
         curves.add_events(followed.parts)
         curves.add_samples(followed.readings)
-    assert status_words(status)
+    assert status_text(status)
 
 
 def compare(layout: RunLayout) -> None:

@@ -17,7 +17,7 @@ from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.history.summaries import list_runs
 from gpupanel.ui.plots.run_curves import RunCurves
 from gpupanel.ui.run_actions import restart_text
-from gpupanel.ui.run_words import status_words
+from gpupanel.ui.run_texts import status_text
 from tests.fakes.devices import TWO_UNEQUAL
 from tests.fakes.run_directory import WrittenRun
 from tests.fuzz.mutations import damaged, with_odd_values
@@ -54,7 +54,7 @@ def look_at(layout: RunLayout) -> RunStatus:
             status = status.after(part)
         curves.add_events(followed.parts)
         curves.add_samples(followed.readings)
-    assert status_words(status)
+    assert status_text(status)
     restart_text(status)
     summaries = list_runs(layout.root.parent)
     assert [summary.name for summary in summaries] == [layout.name]

@@ -108,7 +108,7 @@ def test_that_a_cluster_is_off_until_a_person_chooses_it_by_mouse(qtbot, window,
     assert window.session.preparation.is_startable
     _choose_cluster(qtbot, window)
     assert "Asking the nodes of the cluster" in seen_texts(window.devices)
-    assert window.session.state_words == "Asking the nodes of the cluster…"
+    assert window.session.state_text == "Asking the nodes of the cluster…"
     assert not window.session.buttons.start
     qtbot.waitUntil(lambda: cluster.asked == ["auto"])
     _listed(qtbot, window, cluster, cluster_of(cluster_node("alpha"), cluster_node("beta")))

@@ -18,7 +18,7 @@ from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.launcher import create_run
 from gpupanel.runs.processes.run_processes import await_end_of_processes, processes_of
 from gpupanel.ui.run_state import RunState
-from gpupanel.ui.run_words import state_words, status_words
+from gpupanel.ui.run_texts import state_text, status_text
 from gpupanel.ui.shown_words import problem_to_show
 from gpupanel.ui.workers.run_worker import RunWatch
 from tests.fakes.devices import CPU_ONLY
@@ -135,7 +135,7 @@ def test_that_a_frozen_supervisor_without_its_trainer_is_shown(qtbot, watched):
     status = run.watch.status
     assert status.stuck.code == "supervisor_frozen"
     assert problem_to_show(status) is status.stuck
-    assert state_words(RunState.RUNNING, status, Preparation()) == status_words(status) == "Frozen"
+    assert state_text(RunState.RUNNING, status, Preparation()) == status_text(status) == "Frozen"
     _, took_s = run.shown_after(lambda: run.supervisor.send_signal(signal.SIGCONT))
     assert took_s < SOON_S
     assert run.watch.status.stuck is None

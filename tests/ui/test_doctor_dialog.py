@@ -332,12 +332,12 @@ def test_that_gpus_that_tensorflow_cannot_use_become_a_problem_of_the_session(ca
     assert session.buttons.start
 
     care.watch.inventoryChanged.emit(TWO_UNEQUAL)
-    assert session.state_words == "Checking whether TensorFlow can use the GPUs…"
+    assert session.state_text == "Checking whether TensorFlow can use the GPUs…"
     assert session.buttons.start, "a start is possible while it is not known"
     assert session.buttons.start_is_unchecked
     qtbot.waitUntil(lambda: "gpu_not_usable" in _codes(session))
 
-    assert session.state_words == "1 problem to fix"
+    assert session.state_text == "1 problem to fix"
     assert not session.buttons.start
 
 
@@ -352,7 +352,7 @@ def test_that_what_was_mended_is_asked_anew_after_the_doctor_was_run_by_hand(car
     care.open_doctor()
 
     qtbot.waitUntil(lambda: "gpu_not_usable" not in _codes(session))
-    assert session.state_words == "Ready"
+    assert session.state_text == "Ready"
 
 
 def test_that_a_gpu_that_stopped_answering_is_not_asked_about(care, qtbot):

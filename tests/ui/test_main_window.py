@@ -165,7 +165,7 @@ def test_that_nothing_of_other_data_is_shown_and_nothing_starts_while_new_data_i
         assert not numbers.isVisibleTo(page.plan)
         assert not start.isEnabled()
         assert page.plan.findChild(QLabel, "plan_summary").text().startswith("Reading the data: ")
-        assert window.session.state_words == "Reading the data…"
+        assert window.session.state_text == "Reading the data…"
         window.control.start()
         assert not window.session.run_state.is_busy
         if moment == 0:
@@ -190,7 +190,7 @@ def test_that_missing_data_is_shown_before_start_and_found_once_it_is_there(
     path = tmp_path / "mine.npz"
     window.session.edit(window.session.profile.model_copy(update={"data": NpzData(path=str(path))}))
     assert not start.isEnabled()  # from the first moment on, while nobody has looked for it
-    assert window.session.state_words == "Reading the data…"
+    assert window.session.state_text == "Reading the data…"
     problems = window.session.preparation.problems
     assert "data_file_missing" not in {each.code for each in problems}
 

@@ -15,7 +15,7 @@ from gpupanel.domain.problem import Problem
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui.run_actions import RunActions, restart_text, run_actions
 from gpupanel.ui.run_state import RunState
-from gpupanel.ui.run_words import phase_words
+from gpupanel.ui.run_texts import phase_text
 
 KILLED = Problem(code="process_killed", message="Worker 1 was killed by signal 9.")
 CHECKPOINT = CheckpointSaved(time_s=1, path="checkpoints/step-120", epoch=2, step=120, seconds=0.1)
@@ -111,7 +111,7 @@ def test_that_a_name_in_capitals_keeps_them():
 
 
 def test_that_a_run_that_is_started_again_says_so_beside_the_button():
-    assert phase_words(after(RunRestarted(time_s=3, attempt=1))) == "Restarting…"
+    assert phase_text(after(RunRestarted(time_s=3, attempt=1))) == "Restarting…"
 
 
 def test_that_a_run_whose_data_has_changed_may_go_on_by_a_button_of_its_own():

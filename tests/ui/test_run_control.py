@@ -218,7 +218,7 @@ def test_that_a_suspend_from_elsewhere_shows(qtbot, control, session, runs_dir):
         with qtbot.waitSignal(control.ended):
             run.end(Outcome.SUSPENDED)
 
-    assert session.state_words == "Suspended"
+    assert session.state_text == "Suspended"
 
 
 def test_that_a_suspended_run_goes_on_with_other_devices(

@@ -23,13 +23,13 @@ from gpupanel.domain.request import Request
 from gpupanel.planning.prepare import Preparation, prepare
 from gpupanel.runs.following.status import BestEpoch, RunStage, RunStatus
 from gpupanel.ui.run_state import RunState, button_states, state_after
-from gpupanel.ui.run_words import (
-    card_words,
-    outcome_words,
-    phase_words,
+from gpupanel.ui.run_texts import (
+    card_text,
+    outcome_text,
+    phase_text,
+    state_text,
     state_tone,
-    state_words,
-    status_words,
+    status_text,
 )
 from gpupanel.ui.widgets.labels import Tone
 from tests.fakes.devices import CPU_ONLY
@@ -97,7 +97,7 @@ def test_that_a_stop_asked_elsewhere_is_seen():
 def test_that_each_phase_has_words(phase):
     status = RunStatus().after(PhaseChanged(time_s=1.0, phase=phase))
 
-    assert phase_words(status)
+    assert phase_text(status)
 
 
 def test_that_a_run_that_trains_more_layers_than_at_first_is_fine_tuning():
@@ -106,13 +106,13 @@ def test_that_a_run_that_trains_more_layers_than_at_first_is_fine_tuning():
     )
     status = RunStatus().after(began)
     status = status.after(PhaseChanged(time_s=3.0, phase=Phase.TRAINING))
-    assert phase_words(status) == "Fine-tuning"
-    assert phase_words(status.after(PhaseChanged(time_s=4.0, phase=Phase.VALIDATING))) != (
+    assert phase_text(status) == "Fine-tuning"
+    assert phase_text(status.after(PhaseChanged(time_s=4.0, phase=Phase.VALIDATING))) != (
         "Fine-tuning"
     )
     again = status.after(RunRestarted(time_s=5.0, attempt=1))
     again = again.after(PhaseChanged(time_s=6.0, phase=Phase.TRAINING))
-    assert phase_words(again) == "Training"
+    assert phase_text(again) == "Training"
 
 
 def test_that_a_download_is_shown_with_its_progress():
@@ -122,7 +122,7 @@ def test_that_a_download_is_shown_with_its_progress():
         .after(DownloadProgressed(time_s=2.0, name="mnist", bytes_done=5, bytes_total=20))
     )
 
-    assert phase_words(status) == "Downloading mnist, 25 %…"
+    assert phase_text(status) == "Downloading mnist, 25 %…"
 
 
 def test_that_data_that_is_made_ready_is_shown_with_its_progress():
@@ -132,24 +132,24 @@ def test_that_data_that_is_made_ready_is_shown_with_its_progress():
         .after(DataProgressed(time_s=2.0, doing="decoding images", done=300, total=1000))
     )
 
-    assert phase_words(status) == "Decoding images, 30 %…"
+    assert phase_text(status) == "Decoding images, 30 %…"
     decoded = DataProgressed(time_s=3.0, doing="decoding images", done=1000, total=1000)
-    assert phase_words(status.after(decoded)) == "Importing TensorFlow…"
+    assert phase_text(status.after(decoded)) == "Importing TensorFlow…"
 
 
 @pytest.mark.parametrize("outcome", [None, *Outcome])
 def test_that_each_outcome_has_words(outcome):
-    assert outcome_words(outcome)
+    assert outcome_text(outcome)
 
 
 @pytest.mark.parametrize("run", list(RunState))
 def test_that_each_state_has_words(run):
-    assert state_words(run, ENDED, READY)
+    assert state_text(run, ENDED, READY)
 
 
 def test_that_problems_are_counted_without_the_hints():
-    assert state_words(RunState.IDLE, None, TROUBLED) == "1 problem to fix"
-    assert state_words(RunState.IDLE, None, READY) == "Ready"
+    assert state_text(RunState.IDLE, None, TROUBLED) == "1 problem to fix"
+    assert state_text(RunState.IDLE, None, READY) == "Ready"
 
 
 def test_that_a_run_that_failed_looks_so():
@@ -157,19 +157,19 @@ def test_that_a_run_that_failed_looks_so():
 
     assert state_tone(RunState.ENDED, failed, READY) is Tone.ERROR
     assert state_tone(RunState.ENDED, ENDED, READY) is Tone.GOOD
-    assert state_words(RunState.ENDED, failed, READY) == "Lost"
+    assert state_text(RunState.ENDED, failed, READY) == "Lost"
 
 
 @pytest.mark.parametrize("run", [RunState.IDLE, RunState.ENDED])
 def test_that_what_keeps_the_next_run_from_starting_wins_over_how_the_last_one_ended(run):
-    assert state_words(run, ENDED, TROUBLED) == "1 problem to fix"
+    assert state_text(run, ENDED, TROUBLED) == "1 problem to fix"
     assert state_tone(run, ENDED, TROUBLED) is Tone.WARNING
     hints = Preparation(plan=READY.plan, problems=TROUBLED.problems[1:])
-    assert state_words(RunState.ENDED, ENDED, hints) == "Completed"
+    assert state_text(RunState.ENDED, ENDED, hints) == "Completed"
 
 
 def test_that_problems_of_the_session_say_nothing_of_a_run_that_goes_on():
-    assert state_words(RunState.RUNNING, RunStatus(), TROUBLED) == "Training"
+    assert state_text(RunState.RUNNING, RunStatus(), TROUBLED) == "Training"
 
 
 def test_that_the_end_is_shown_with_what_was_reached():
@@ -180,32 +180,32 @@ def test_that_the_end_is_shown_with_what_was_reached():
         }
     )
 
-    assert status_words(reached) == "Completed · validation accuracy 95.0 %"
+    assert status_text(reached) == "Completed · validation accuracy 95.0 %"
     best = {"best": BestEpoch(epoch=3, val_loss=0.1), "epoch": 5}
     longer = reached.model_copy(update={**best, "started_s": 100.0, "ended_s": 341.0})
-    assert status_words(longer) == status_words(reached)
+    assert status_text(longer) == status_text(reached)
     average = "1,000 ex/s in training steps"
-    assert card_words(longer) == f"Best epoch 3 of 5 · took 4:01 · {average}"
+    assert card_text(longer) == f"Best epoch 3 of 5 · took 4:01 · {average}"
     saved = ModelSaved(time_s=1.0, path="model.keras", size_bytes=3 * 2**20)
-    assert card_words(longer.after(saved)) == (
+    assert card_text(longer.after(saved)) == (
         f"Best epoch 3 of 5 · took 4:01 · {average} · model 3.0 MiB"
     )
-    assert card_words(RunStatus().after(saved)) == ""
+    assert card_text(RunStatus().after(saved)) == ""
     kept = saved.model_copy(update={"epoch": 3, "is_best": True, "is_last": False})
-    assert card_words(longer.after(kept)).startswith("Model of the best epoch, 3 of 5 · took")
+    assert card_text(longer.after(kept)).startswith("Model of the best epoch, 3 of 5 · took")
     last = saved.model_copy(update={"epoch": 5})
-    assert card_words(longer.after(last)).startswith(
+    assert card_text(longer.after(last)).startswith(
         "Model of the last step, after epoch 5; best epoch 3 ·"
     )
-    assert "nothing was validated" in card_words(
+    assert "nothing was validated" in card_text(
         longer.model_copy(update={"best": None}).after(last)
     )
     both = last.model_copy(update={"is_best": True})
-    assert card_words(longer.after(both)).startswith("Model of the last epoch, 5, the best one ·")
+    assert card_text(longer.after(both)).startswith("Model of the last epoch, 5, the best one ·")
     set_back = longer.model_copy(update={"ended_s": 50.0, "epoch": 1})
-    assert card_words(set_back) == average
+    assert card_text(set_back) == average
     lost = longer.model_copy(update={"outcome": Outcome.LOST})
-    assert card_words(lost) == "Best epoch 3 of 5 · took 4:01"
+    assert card_text(lost) == "Best epoch 3 of 5 · took 4:01"
 
 
 @pytest.mark.parametrize(
@@ -225,16 +225,16 @@ def test_that_the_end_is_shown_with_what_was_reached():
 def test_that_the_end_is_shown_with_what_the_test_set_showed(metrics, words):
     tested = ENDED.model_copy(update={"metrics": metrics})
 
-    assert status_words(tested) == f"Completed · {words}"
+    assert status_text(tested) == f"Completed · {words}"
 
 
 def test_that_a_suspended_run_says_that_its_devices_are_free():
     saved = CheckpointSaved(time_s=1.0, path="checkpoints/step", epoch=1, step=1234, seconds=0.1)
     suspended = ENDED.model_copy(update={"outcome": Outcome.SUSPENDED, "checkpoint": saved})
-    assert status_words(suspended) == "Suspended at step 1,234; the devices are free"
+    assert status_text(suspended) == "Suspended at step 1,234; the devices are free"
     held = ReturnedMemory(device_key="GPU-1", freed_mib=10, still_held_mib=400)
     returned = MemoryReturned(time_s=2.0, seconds=5.0, devices=(held,))
-    assert status_words(suspended.after(returned)) == "Suspended at step 1,234"
+    assert status_text(suspended.after(returned)) == "Suspended at step 1,234"
 
 
 def test_that_the_end_of_an_evaluation_or_prediction_is_shown_with_what_was_found():
@@ -242,17 +242,17 @@ def test_that_the_end_of_an_evaluation_or_prediction_is_shown_with_what_was_foun
         event = EvaluationDone(time_s=0.0, examples=10, metrics=metrics)
         return ENDED.model_copy(update={"evaluation": event})
 
-    assert status_words(found(Metrics(loss=0.1, accuracy=0.975))) == "Completed · accuracy 97.5 %"
-    values = status_words(found(Metrics(loss=4.0, mean_absolute_error=1.5)))
+    assert status_text(found(Metrics(loss=0.1, accuracy=0.975))) == "Completed · accuracy 97.5 %"
+    values = status_text(found(Metrics(loss=4.0, mean_absolute_error=1.5)))
     assert values == "Completed · mean absolute error 1.500"
     predicted = ENDED.model_copy(update={"predictions": "predictions.npz", "examples": 1797})
-    assert status_words(predicted) == "Completed · 1,797 predictions"
+    assert status_text(predicted) == "Completed · 1,797 predictions"
     # It takes no training steps whose speed could be shown.
     quick = predicted.model_copy(update={"examples_per_second": 1000.0})
-    assert card_words(quick) == "1,000 ex/s in its batches"
+    assert card_text(quick) == "1,000 ex/s in its batches"
 
 
 def test_that_a_model_that_is_evaluated_is_not_said_to_train():
     evaluating = RunStatus(stage=RunStage.RUNNING, phase=Phase.EVALUATING)
-    assert state_words(RunState.RUNNING, evaluating, READY) == "Evaluating"
-    assert state_words(RunState.RUNNING, RunStatus(phase=Phase.VALIDATING), READY) == "Training"
+    assert state_text(RunState.RUNNING, evaluating, READY) == "Evaluating"
+    assert state_text(RunState.RUNNING, RunStatus(phase=Phase.VALIDATING), READY) == "Training"

@@ -41,7 +41,7 @@ def test_that_nothing_can_start_before_devices_are_known(qtbot):
 
     assert not session.prepare_now().is_startable
     assert not session.buttons.start
-    assert session.state_words == "Looking for devices…"
+    assert session.state_text == "Looking for devices…"
 
 
 def test_that_known_devices_lead_to_a_preparation(qtbot):
@@ -51,7 +51,7 @@ def test_that_known_devices_lead_to_a_preparation(qtbot):
         session.set_inventory(CPU_ONLY)
 
     assert session.buttons.start
-    assert session.state_words == "Ready"
+    assert session.state_text == "Ready"
 
 
 def test_that_a_closed_session_prepares_nothing_whatever_is_still_found(qtbot):
@@ -246,7 +246,7 @@ def test_that_a_chosen_gpu_that_is_lost_before_the_start_is_a_problem(qtbot):
     (problem,) = session.preparation.problems
     assert problem.code == "device_lost"
     assert not session.buttons.start
-    assert session.state_words == "1 problem to fix"
+    assert session.state_text == "1 problem to fix"
     with qtbot.waitSignal(session.preparationChanged):
         session.set_sample(_sample())
     assert session.buttons.start
@@ -276,7 +276,7 @@ def test_that_a_run_waits_until_the_data_is_read(qtbot):
     with qtbot.waitSignal(session.checkingChanged):
         session.await_preview()
     assert (session.buttons.start, session.buttons.is_reading) == (False, True)
-    assert session.state_words == "Reading the data…"
+    assert session.state_text == "Reading the data…"
     assert queue_button(session.preparation, None, 0).is_enabled
     assert not queue_button(session.preparation, None, 0, reading=True).is_enabled
 

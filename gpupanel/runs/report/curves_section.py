@@ -7,7 +7,7 @@ from gpupanel.runs.report.chart import Line, chart
 from gpupanel.runs.report.markup import Html, element, section
 from gpupanel.runs.report.material import ReportMaterial
 from gpupanel.runs.report.run_events import RunEvents
-from gpupanel.runs.report.run_words import metric_title
+from gpupanel.runs.report.run_texts import metric_title
 
 _VALIDATION: Final = "val_"
 _TRAINING: Final = [

@@ -10,7 +10,7 @@ from gpupanel.runs.history.run_text import run_outcome_text
 from gpupanel.runs.report.markup import Html, element, note, terms, text
 from gpupanel.runs.report.material import ReportMaterial
 from gpupanel.runs.report.metrics_section import measured
-from gpupanel.runs.report.run_words import metric_title, moment_text, size_text
+from gpupanel.runs.report.run_texts import metric_title, moment_text, size_text
 
 _TASKS: Final = {"train": "Training", "evaluate": "Evaluation", "predict": "Prediction"}
 _TONES: Final = {

@@ -10,7 +10,7 @@ from gpupanel.runs.history.metrics import METRICS
 from gpupanel.runs.report.markup import Html, note, section, table
 from gpupanel.runs.report.material import ReportMaterial
 from gpupanel.runs.report.run_events import RunEvents
-from gpupanel.runs.report.run_words import metric_title
+from gpupanel.runs.report.run_texts import metric_title
 
 _PARTS: Final = {"": "Training", "val_": "Validation", "test_": "Test"}
 _EVALUATED: Final = {

@@ -4,7 +4,7 @@ from gpupanel.domain.finding import Finding
 from gpupanel.domain.problem import Problem
 from gpupanel.runs.report.markup import Html, element, note, section, text
 from gpupanel.runs.report.material import ReportMaterial
-from gpupanel.runs.report.run_words import moment_text
+from gpupanel.runs.report.run_texts import moment_text
 
 _LONGEST_DETAIL = 4_000
 

@@ -9,7 +9,7 @@ from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui.bindings.window_settings_binding import WindowSettingsBinding
 from gpupanel.ui.desktop_note import DesktopNotes
 from gpupanel.ui.run_control import RunControl
-from gpupanel.ui.run_words import short_words, status_words
+from gpupanel.ui.run_texts import short_run_text, status_text
 from gpupanel.ui.session import Session
 
 if TYPE_CHECKING:
@@ -61,8 +61,8 @@ class NoteBinding(QObject):
     @Slot(object)
     def _on_ended(self, status: RunStatus) -> None:
         problem = status.ending_problem
-        words = status_words(status) if problem is None else problem.message
-        self._show(f"Run: {short_words(status)}", f"{self._name}: {words}")
+        words = status_text(status) if problem is None else problem.message
+        self._show(f"Run: {short_run_text(status)}", f"{self._name}: {words}")
 
     def _show(self, title: str, text: str) -> None:
         if self._window.isHidden() or QApplication.activeWindow() is not None:

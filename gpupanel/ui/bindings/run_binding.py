@@ -11,7 +11,7 @@ from gpupanel.ui.process_text import other_process_lines
 from gpupanel.ui.run_actions import run_actions
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.run_state import RunState
-from gpupanel.ui.run_words import progress_words, short_words
+from gpupanel.ui.run_texts import run_progress_text, short_run_text
 from gpupanel.ui.session import Session
 
 
@@ -50,8 +50,8 @@ class RunBinding(QObject):
         preparation = session.preparation
         errors = sum(problem.is_error for problem in preparation.problems)
         run, shown = session.run_state, self._control.shown_status
-        progress = progress_words(run, session.run_status)
-        self._bar.setState(session.state_words, session.state_tone, progress)
+        progress = run_progress_text(run, session.run_status)
+        self._bar.setState(session.state_text, session.state_tone, progress)
         others = other_process_lines(preparation.other_processes, DeviceLabels(session.inventory))
         self._bar.setButtons(session.buttons, errors, others)
         actions = run_actions(run, shown)
@@ -59,9 +59,9 @@ class RunBinding(QObject):
         self._bar.setResume(actions.resume_tip if is_suspended and actions.can_resume else "")
         # The row below belongs to the run that is shown, the bar to the one that goes on.
         if run is RunState.LAUNCHING:
-            self._progress.setStatus(None, session.state_words)
+            self._progress.setStatus(None, session.state_text)
         else:
-            self._progress.setStatus(shown, "" if shown is None else short_words(shown))
+            self._progress.setStatus(shown, "" if shown is None else short_run_text(shown))
         status = session.run_status
         pids = status.pids if run.is_busy and status is not None else ()
         self._devices.setOwnProcesses(frozenset(pids))

@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QLabel, QProgressBar, QSizePolicy, QWidget
 
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui import formatting
-from gpupanel.ui.run_words import is_passing
+from gpupanel.ui.run_texts import is_passing
 from gpupanel.ui.widgets.dropping_row import DroppingRow
 from gpupanel.ui.widgets.labels import SettledLabel
 from gpupanel.ui.widgets.tips import wrapped

@@ -12,7 +12,7 @@ from gpupanel.ui import formatting, theme
 from gpupanel.ui.panels.comparison_panel import run_styles
 from gpupanel.ui.panels.comparison_panel.run_styles import MARK_SIZE
 from gpupanel.ui.plots.unit_text import unit_text
-from gpupanel.ui.run_words import outcome_words
+from gpupanel.ui.run_texts import outcome_text
 from gpupanel.ui.widgets.table_model import Column, Index, TableModel
 from gpupanel.ui.widgets.table_view import TableView
 from gpupanel.ui.workers.comparison_worker import ComparedRun
@@ -26,7 +26,7 @@ def outcome_of(run: ComparedRun) -> str:
         return "Deleted" if run.problem.code == "run_deleted" else "Unreadable"
     if not run.is_read:
         return "Reading…"
-    return outcome_words(run.summary.outcome, run.summary.saved)
+    return outcome_text(run.summary.outcome, run.summary.saved)
 
 
 def steps_of(run: ComparedRun) -> str:

@@ -11,7 +11,7 @@ from typing_extensions import override
 from gpupanel.runs.queue.entry import EntryState, QueueEntry
 from gpupanel.runs.queue.waiting_line import WaitingLine
 from gpupanel.ui import formatting
-from gpupanel.ui.run_words import outcome_words
+from gpupanel.ui.run_texts import outcome_text
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.table_model import Column, Index, TableModel
 from gpupanel.ui.widgets.table_view import TableView
@@ -25,7 +25,7 @@ def line_text(line: WaitingLine) -> str:
     return " · ".join(part for part in parts if part) or "none waiting"
 
 
-def state_words(entry: QueueEntry) -> str:
+def state_text(entry: QueueEntry) -> str:
     """Where the entry stands."""
     match entry.state:
         case EntryState.WAITING:
@@ -35,7 +35,7 @@ def state_words(entry: QueueEntry) -> str:
         case EntryState.REFUSED:
             return "Cannot start"
         case EntryState.ENDED:
-            return outcome_words(entry.outcome) if entry.outcome is not None else "Ended"
+            return outcome_text(entry.outcome) if entry.outcome is not None else "Ended"
 
 
 def needed_devices_text(entry: QueueEntry) -> str:
@@ -98,7 +98,7 @@ COLUMNS: tuple[Column[QueueRow], ...] = (
     Column(
         "State",
         "Whether it waits, runs or has ended, and how.",
-        lambda row: state_words(row.entry),
+        lambda row: state_text(row.entry),
     ),
     Column(
         "Devices",

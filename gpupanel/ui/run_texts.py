@@ -41,7 +41,7 @@ _OUTCOMES = {
 }
 
 
-def phase_words(status: RunStatus) -> str:
+def phase_text(status: RunStatus) -> str:
     """What the trainer is doing, for people."""
     if status.stuck is not None:
         return "Frozen"
@@ -65,22 +65,22 @@ def is_passing(status: RunStatus) -> bool:
     return status.stage is RunStage.RUNNING and status.phase not in _LASTING
 
 
-def outcome_words(outcome: Outcome | None, saved: SavedWork | None = None) -> str:
+def outcome_text(outcome: Outcome | None, saved: SavedWork | None = None) -> str:
     """How a run ended, for people; ``None``: it goes on."""
     words = short_end_text(outcome, saved).capitalize()
     return words or ("Running" if outcome is None else _OUTCOMES[outcome])
 
 
-def short_words(status: RunStatus) -> str:
+def short_run_text(status: RunStatus) -> str:
     """What a run is doing, or how it ended."""
     if not status.has_ended:
-        return phase_words(status)
-    return outcome_words(status.outcome, status.saved_work)
+        return phase_text(status)
+    return outcome_text(status.outcome, status.saved_work)
 
 
-def status_words(status: RunStatus) -> str:
+def status_text(status: RunStatus) -> str:
     """What a run is doing, or how it ended and what it reached."""
-    words = [_end_words(status)]
+    words = [_end_text(status)]
     if not status.has_ended:
         return words[0]
     metrics = status.metrics
@@ -93,13 +93,13 @@ def status_words(status: RunStatus) -> str:
         elif reached.loss is not None:
             words.append(f"{title} loss {formatting.number(reached.loss)}")
     if status.evaluation is not None:
-        words.append(_found_words(status.evaluation.metrics))
+        words.append(_metrics_text(status.evaluation.metrics))
     elif status.predictions is not None:
         words.append(f"{formatting.count(status.examples)} predictions")
     return " · ".join(words)
 
 
-def card_words(status: RunStatus) -> str:
+def card_text(status: RunStatus) -> str:
     """Of a run that ended: its best epoch, what it took and did, how large its model is."""
     if not status.has_ended:
         return ""
@@ -132,9 +132,9 @@ def card_words(status: RunStatus) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _end_words(status: RunStatus) -> str:
+def _end_text(status: RunStatus) -> str:
     """How the run ended; of a suspended one, that its devices can be used for something else."""
-    words = short_words(status)
+    words = short_run_text(status)
     if not status.has_ended:
         return words
     ending = end_text(status.outcome, status.saved_work)
@@ -149,26 +149,26 @@ def _end_words(status: RunStatus) -> str:
     return words if is_held else f"{words}; the devices are free"
 
 
-def _found_words(metrics: Metrics) -> str:
+def _metrics_text(metrics: Metrics) -> str:
     if metrics.accuracy is not None:
         return f"accuracy {formatting.fraction(metrics.accuracy)}"
     return f"mean absolute error {formatting.number(metrics.mean_absolute_error)}"
 
 
-def state_words(run: RunState, status: RunStatus | None, preparation: Preparation) -> str:
+def state_text(run: RunState, status: RunStatus | None, preparation: Preparation) -> str:
     """One or two words that stand beside the Start button."""
     match run:
         case RunState.IDLE:
-            return _readiness_words(preparation.problems)
+            return _readiness_text(preparation.problems)
         case RunState.LAUNCHING:
             return "Starting…"
         case RunState.STARTING:
-            return "Starting…" if status is None else phase_words(status)
+            return "Starting…" if status is None else phase_text(status)
         case RunState.RUNNING:
             # Validating and saving can take turns with training many times a second.
             if status is None or not (status.evaluates or status.stuck is not None):
                 return "Training"
-            return phase_words(status)
+            return phase_text(status)
         case RunState.STOPPING | RunState.SUSPENDING:
             words = "Stopping" if run is RunState.STOPPING else "Suspending"
             saving = status is not None and status.phase is Phase.SAVING
@@ -177,13 +177,13 @@ def state_words(run: RunState, status: RunStatus | None, preparation: Preparatio
             return "Ending now…"
         case RunState.ENDED if _has_errors(preparation):
             # What keeps the next run from starting; how the last one ended stands in Live.
-            return _readiness_words(preparation.problems)
+            return _readiness_text(preparation.problems)
         case RunState.ENDED:
-            return "Running" if status is None else short_words(status)
+            return "Running" if status is None else short_run_text(status)
     assert_never(run)
 
 
-def progress_words(run: RunState, status: RunStatus | None) -> str:
+def run_progress_text(run: RunState, status: RunStatus | None) -> str:
     """How far the run that goes on is, beside its state; empty where that is not known."""
     if run not in (RunState.RUNNING, RunState.STOPPING, RunState.SUSPENDING) or status is None:
         return ""
@@ -213,7 +213,7 @@ def _has_errors(preparation: Preparation) -> bool:
     return any(problem.is_error for problem in preparation.problems)
 
 
-def _readiness_words(problems: tuple[Problem, ...]) -> str:
+def _readiness_text(problems: tuple[Problem, ...]) -> str:
     errors = sum(problem.is_error for problem in problems)
     if errors:
         return "1 problem to fix" if errors == 1 else f"{errors} problems to fix"
