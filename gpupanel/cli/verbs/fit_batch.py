@@ -1,20 +1,18 @@
 """The verb fit-batch: which batches really fit on the devices of a profile, by trying."""
 
-from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 from rich.table import Table
 
 from gpupanel.cli.literal_console import styled
+from gpupanel.cli.named_profile import training_profile
 from gpupanel.cli.options import JsonOption, ProfileArgument
 from gpupanel.cli.output import (
-    EXIT_BAD_PROFILE,
     answers,
     print_json,
     print_problems,
     progress,
-    refuse,
     shown,
 )
 from gpupanel.domain.batch_fit import (
@@ -24,18 +22,10 @@ from gpupanel.domain.batch_fit import (
     batch_fit_sentence,
     end_text,
 )
-from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.runs.directory.profile_file import anchored, read_profile
 from gpupanel.runs.readiness import read_machine
 from gpupanel.runs.tools.batch_search.search import SECONDS, find_batches
 
 _EXIT_INTERRUPTED: Final = 130
-_NOT_TRAINED: Final = Problem(
-    code="fit_batch_without_training",
-    field="task",
-    message="The profile trains nothing: it has no batch to be found.",
-    hint="Name a profile whose task is train.",
-)
 
 
 def fit_batch(
@@ -50,12 +40,12 @@ def fit_batch(
     json: JsonOption = False,
 ) -> None:
     """Find the largest batch that fits, and how fast each size trains, by training some steps."""
-    try:
-        read = anchored(read_profile(profile), Path.cwd())
-    except ProblemError as error:
-        refuse(error, json=json, status=EXIT_BAD_PROFILE)
-    if read.task != "train":
-        refuse(ProblemError(_NOT_TRAINED), json=json, status=EXIT_BAD_PROFILE)
+    read = training_profile(
+        profile,
+        code="fit_batch_without_training",
+        without="it has no batch to be found",
+        json=json,
+    )
     try:
         with progress.status("Building the model…") as status:
 

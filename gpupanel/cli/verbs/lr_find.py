@@ -1,44 +1,33 @@
 """The verb lr-find: which learning rate to train with, by a range test."""
 
-from pathlib import Path
-
 import typer
 from rich.table import Table
 
+from gpupanel.cli.named_profile import training_profile
 from gpupanel.cli.options import JsonOption, ProfileArgument
 from gpupanel.cli.output import (
-    EXIT_BAD_PROFILE,
     answers,
     print_json,
     print_problems,
     progress,
-    refuse,
 )
 from gpupanel.domain.device import CPU_KEY
-from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.rate_range import RateRange, rate_range_request, rate_range_sentence
-from gpupanel.runs.directory.profile_file import anchored, read_profile
 from gpupanel.runs.questions.rate_range import try_learning_rates
 from gpupanel.runs.readiness import prepared_on, read_machine
 
-_NOT_TRAINED = Problem(
-    code="rate_range_without_training",
-    field="task",
-    message="The profile trains nothing: it has no learning rate.",
-    hint="Name a profile whose task is train.",
-)
 _SHOWN = 8
 """The table has every eighth step."""
 
 
 def lr_find(profile: ProfileArgument, *, json: JsonOption = False) -> None:
     """Train for some steps with a rising learning rate, and show where the loss falls fastest."""
-    try:
-        read = anchored(read_profile(profile), Path.cwd())
-    except ProblemError as error:
-        refuse(error, json=json, status=EXIT_BAD_PROFILE)
-    if read.task != "train":
-        refuse(ProblemError(_NOT_TRAINED), json=json, status=EXIT_BAD_PROFILE)
+    read = training_profile(
+        profile,
+        code="rate_range_without_training",
+        without="it has no learning rate",
+        json=json,
+    )
     plan = prepared_on(read_machine(), read).plan
     device = plan.replicas[0].device_key if plan is not None else CPU_KEY
     with progress.status("Trying learning rates…"):

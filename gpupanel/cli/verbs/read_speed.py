@@ -1,30 +1,19 @@
 """The verb read-speed: how fast the training examples of a profile can be read here."""
 
-from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
+from gpupanel.cli.named_profile import training_profile
 from gpupanel.cli.options import JsonOption, ProfileArgument
 from gpupanel.cli.output import (
-    EXIT_BAD_PROFILE,
     answers,
     print_json,
     print_problems,
     progress,
-    refuse,
 )
-from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.read_speed import SECONDS, ReadSpeedRequest, read_speed_sentence
-from gpupanel.runs.directory.profile_file import anchored, read_profile
 from gpupanel.runs.questions.read_speed import measure_reading
-
-_NOT_TRAINED: Final = Problem(
-    code="read_speed_without_training",
-    field="task",
-    message="The profile trains nothing: the reading of training examples is measured.",
-    hint="Name a profile whose task is train.",
-)
 
 
 def read_speed(
@@ -39,12 +28,12 @@ def read_speed(
     json: JsonOption = False,
 ) -> None:
     """Read training examples as a run does, and say how many a second this machine can read."""
-    try:
-        read = anchored(read_profile(profile), Path.cwd())
-    except ProblemError as error:
-        refuse(error, json=json, status=EXIT_BAD_PROFILE)
-    if read.task != "train":
-        refuse(ProblemError(_NOT_TRAINED), json=json, status=EXIT_BAD_PROFILE)
+    read = training_profile(
+        profile,
+        code="read_speed_without_training",
+        without="the reading of training examples is measured",
+        json=json,
+    )
     with progress.status("Reading examples…"):
         found = measure_reading(ReadSpeedRequest(profile=read, seconds=seconds))
     if json:

@@ -1,6 +1,5 @@
 """The verb scan: what is in the data of a profile."""
 
-from pathlib import Path
 from typing import Final
 
 import typer
@@ -9,20 +8,18 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from gpupanel.cli.literal_console import styled
+from gpupanel.cli.named_profile import named_profile
 from gpupanel.cli.options import JsonOption, ProfileArgument
 from gpupanel.cli.output import (
-    EXIT_BAD_PROFILE,
     answers,
     print_json,
     print_problems,
     progress,
-    refuse,
 )
-from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.problem import Problem
 from gpupanel.domain.scan import DataScan, ScanProgress, ScanRequest, scan_request
 from gpupanel.domain.scan_text import ScanSection, scan_sections, scan_summary
 from gpupanel.domain.visible_text import visible_line
-from gpupanel.runs.directory.profile_file import anchored, read_profile
 from gpupanel.runs.questions.data_scan import scan_data
 
 _NAME_WIDTH: Final = 28
@@ -32,10 +29,7 @@ _DETAIL_LINES: Final = 10
 
 def scan(profile: ProfileArgument, *, json: JsonOption = False) -> None:
     """Print what the data holds: examples, classes, duplicates, unreadable files, outliers."""
-    try:
-        request = scan_request(anchored(read_profile(profile), Path.cwd()))
-    except ProblemError as error:
-        refuse(error, json=json, status=EXIT_BAD_PROFILE)
+    request = scan_request(named_profile(profile, json=json))
     try:
         found = _with_progress(request)
     except KeyboardInterrupt:

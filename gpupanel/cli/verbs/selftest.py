@@ -7,17 +7,15 @@ import typer
 from rich.table import Table
 
 from gpupanel.cli.literal_console import styled
+from gpupanel.cli.named_profile import named_profile
 from gpupanel.cli.options import JsonOption
 from gpupanel.cli.output import (
-    EXIT_BAD_PROFILE,
     answers,
     print_json,
     print_problems,
     progress,
-    refuse,
 )
 from gpupanel.domain.device import CPU_KEY, DeviceInventory
-from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.self_test import CaseResult, SelfTest, SelfTestProgress
 from gpupanel.domain.self_test_text import (
@@ -29,7 +27,6 @@ from gpupanel.domain.self_test_text import (
 )
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.planning.visible_gpus import default_gpus
-from gpupanel.runs.directory.profile_file import anchored, read_profile
 from gpupanel.runs.readiness import read_machine
 from gpupanel.runs.tools.self_test.testing import run_self_test
 
@@ -53,10 +50,7 @@ def selftest(
     json: JsonOption = False,
 ) -> None:
     """Test the devices before a long run: sums over replicas, memory, copies, a training step."""
-    try:
-        read = None if profile is None else anchored(read_profile(profile), Path.cwd())
-    except ProblemError as error:
-        refuse(error, json=json, status=EXIT_BAD_PROFILE)
+    read = None if profile is None else named_profile(profile, json=json)
     try:
         machine = read_machine()
         names = {device.key: device.name for device in machine.inventory.numbered().devices}

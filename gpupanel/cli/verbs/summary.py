@@ -1,19 +1,16 @@
 """The verb summary: the layers of a profile's model, and what they hold."""
 
-from pathlib import Path
-
 import typer
 from rich.table import Table
 
 from gpupanel.cli.literal_console import styled
+from gpupanel.cli.named_profile import training_profile
 from gpupanel.cli.options import JsonOption, ProfileArgument
 from gpupanel.cli.output import (
-    EXIT_BAD_PROFILE,
     NONE_GIVEN,
     answers,
     print_json,
     print_problems,
-    refuse,
 )
 from gpupanel.domain.device import CPU_KEY
 from gpupanel.domain.model_summary import (
@@ -24,30 +21,21 @@ from gpupanel.domain.model_summary import (
     summary_sentence,
 )
 from gpupanel.domain.preview import preview_request
-from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.prepare import Preparation
-from gpupanel.runs.directory.profile_file import anchored, read_profile
 from gpupanel.runs.questions.data_preview import preview_data
 from gpupanel.runs.questions.model_summary import summarize_model
 from gpupanel.runs.readiness import prepared_on, read_machine
 
-_NOT_TRAINED = Problem(
-    code="summary_without_training",
-    field="task",
-    message="The profile trains nothing: its model is in a file already.",
-    hint="Name a profile whose task is train.",
-)
-
 
 def summary(profile: ProfileArgument, *, json: JsonOption = False) -> None:
     """List the layers of a profile's model, and estimate the memory of its training."""
-    try:
-        read = anchored(read_profile(profile), Path.cwd())
-    except ProblemError as error:
-        refuse(error, json=json, status=EXIT_BAD_PROFILE)
-    if read.task != "train":
-        refuse(ProblemError(_NOT_TRAINED), json=json, status=EXIT_BAD_PROFILE)
+    read = training_profile(
+        profile,
+        code="summary_without_training",
+        without="its model is in a file already",
+        json=json,
+    )
     found = summarize_model(summary_request(read))
     preparation = _prepared(read, found)
     if json:

@@ -138,7 +138,9 @@ class Question(Generic[_RequestT, _AnswerT]):
             cancelled: Set, by any thread, when the answer is not wanted any more.
         """
         reply = self.ask(request, _variables(device), cancelled=cancelled)
-        return reply.problem or reply.answer or self.answer()
+        if reply.problem is not None:
+            return reply.problem
+        return self.answer() if reply.answer is None else reply.answer
 
     def ask(
         self,

@@ -324,7 +324,7 @@ def named_dtype(name: Dtype) -> tf.DType:
     return tf.as_dtype(keras.backend.standardize_dtype(name or keras.config.floatx()))
 
 
-class GivenSeed(keras.random.SeedGenerator):  # type: ignore[misc]
+class FixedSeed(keras.random.SeedGenerator):  # type: ignore[misc]
     """A generator that gives what it was given."""
 
     def __init__(self, seed: tf.Tensor) -> None:  # not Keras's, which makes a variable
@@ -356,7 +356,7 @@ def each_elastic(of_keras: Callable[..., tf.Tensor]) -> Callable[..., tf.Tensor]
 
         def changed(each: tuple[tf.Tensor, tf.Tensor]) -> tf.Tensor:
             with tf.name_scope(SCOPE):
-                return of_keras(each[0], *args, seed=GivenSeed(each[1]), **kwargs)
+                return of_keras(each[0], *args, seed=FixedSeed(each[1]), **kwargs)
 
         moved = tf.map_fn(changed, (images, seeds), fn_output_signature=images.dtype)
         return tf.ensure_shape(moved, images.shape)
