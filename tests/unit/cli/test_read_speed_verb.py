@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from gpupanel.cli.app import app
+from gpupanel.cli.output import EXIT_BAD_PROFILE
 from gpupanel.cli.verbs import read_speed as verb
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.read_speed import ReadSpeed
@@ -63,5 +64,5 @@ def test_that_a_process_that_does_not_answer_is_a_problem(
 
 def test_that_a_profile_that_trains_nothing_is_refused(tmp_path: Path) -> None:
     status, text = asked(tmp_path, "--json", task="evaluate")
-    assert status == verb.EXIT_BAD_PROFILE
+    assert status == EXIT_BAD_PROFILE
     assert "read_speed_without_training" in text
