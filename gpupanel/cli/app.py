@@ -31,7 +31,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=PLAIN_TEXT,
     pretty_exceptions_enable=False,
-    help="Train TensorFlow models on every GPU of this machine, equal or not. "
+    help="Train TensorFlow models on every GPU of this machine, even mismatched ones. "
     "`gpupanel [PROFILE|RUN]` opens the window; the verbs work without a display.",
 )
 

@@ -15,7 +15,7 @@ class Unit(Enum):
     FRACTION = "fraction"
     """A number from 0 to 1, shown in percent."""
     UP_TO_ONE = "up to one"
-    """At most 1, and below 0 without end."""
+    """A coefficient of at most 1, without a lower bound."""
     EXAMPLES_PER_SECOND = "examples per second"
 
 

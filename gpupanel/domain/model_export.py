@@ -66,7 +66,7 @@ class ModelExport(Value):
         of_data: Whether these were of the data; else random numbers.
         largest_difference: Of any output of any of them.
         seconds_an_example: One at a time, on this machine's CPU.
-        model_seconds_an_example: Likewise, of the model in Keras.
+        model_seconds_an_example: The same of the model in Keras.
         problems: Why nothing was written; or, where something was, what is to be known of it.
     """
 

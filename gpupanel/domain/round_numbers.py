@@ -7,9 +7,9 @@ _DIGITS: Final = (1, 2, 5)
 _ROUNDING: Final = 1e-9
 """As a part of a number: what differs by less is the same one."""
 _MORE_PARTS: Final = 6
-"""With so many more, two round numbers are within any range."""
+"""With so many more parts, any range holds two round numbers."""
 _LARGEST: Final = 307.0
-"""Of exponents of ten that a number can have."""
+"""The greatest exponent of ten that a number can have."""
 _WIDE: Final = 3.0
 """Decades of which whole powers of ten say enough."""
 

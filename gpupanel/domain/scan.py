@@ -78,8 +78,8 @@ class ScannedColumn(Value):
         holds: What: "number", "date", "category" or "text".
         missing: Empty cells.
         least: Of its numbers, or of its dates in days since 1970; ``None``: it has none.
-        greatest: Likewise.
-        mean: Likewise.
+        greatest: The greatest of the same; ``None``: it has none.
+        mean: Their mean; ``None``: it has none.
         different: How many different texts there are; ``None``: they were not counted.
         is_constant: It holds the same everywhere.
     """

@@ -16,7 +16,7 @@ STEP_TOLERANCE: Final = 1e-3
 """By so much, relative to its norm, the update of a step in float32 may differ between devices.
 What differs is the order of sums: some 1e-6 of a small network, 1e-4 of a deep one."""
 MIXED_STEP_TOLERANCE: Final = 5e-2
-"""Likewise with bfloat16, whose 8 bits round each number by up to 4e-3."""
+"""The same with bfloat16, whose 8 bits round each number by up to 4e-3."""
 MOST_CASES: Final = 4_096
 
 _Text = Annotated[str, Field(max_length=2_000)]

@@ -11,7 +11,7 @@ from gpupanel.domain.value import Value
 from gpupanel.domain.visible_text import visible_line
 
 MOST_SHOWN = 200
-"""At once."""
+"""How many examples are shown at once."""
 _Name = Annotated[str, AfterValidator(visible_line)]
 
 

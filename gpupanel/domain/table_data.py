@@ -23,7 +23,7 @@ MOST_CATEGORIES = 100
 """A column of texts with more different ones than these is no category to learn from."""
 MOST_COLUMNS = 10_000
 RECIPE_MEMBER = "recipe.json"
-"""In a saved model's file: how its features were made."""
+"""The member of a saved model's file that says how its features were made."""
 
 ColumnName = Annotated[str, Field(min_length=1)]
 ColumnNames = tuple[ColumnName, ...]

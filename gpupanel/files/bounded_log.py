@@ -22,7 +22,7 @@ TAIL_BYTES: Final = 8 * 2**20
 _KEEP_SIZE_AND_PUNCH_HOLE: Final = 0x01 | 0x02
 _PIECE_BYTES: Final = 2**20
 _BLOCK_BYTES: Final = 512
-"""In which ``stat(2)`` counts."""
+"""The unit in which ``stat(2)`` counts what a file takes on its disk."""
 
 
 class BoundedLog:

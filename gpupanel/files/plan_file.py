@@ -63,7 +63,7 @@ def plan_if_readable(layout: RunLayout) -> LaunchPlan | None:
 
 
 class DeviceHead(BaseModel):
-    """Who a planned device is."""
+    """What identifies a planned device."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 

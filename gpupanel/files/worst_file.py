@@ -34,7 +34,7 @@ class WorstExamples:
         index: Their places in the source.
         error: Of each.
         label: Shape [examples, labels or values].
-        predicted: Likewise, what the model gave.
+        predicted: What the model gave, shape [examples, labels or values].
         names: Of the labels; empty: these are values.
     """
 

@@ -21,7 +21,7 @@ class DeviceLabels:
     inventory: DeviceInventory | None = None
 
     def color_number(self, key: str) -> int | None:
-        """Of the device's colour; ``None`` when it is not among them."""
+        """The number of the device's colour; ``None`` when it is not among them."""
         return self._numbers.get(key)
 
     def color(self, key: str) -> QColor:

@@ -16,7 +16,7 @@ _SECTIONS = "session/open"
 _COLUMNS = "runs/columns"
 _SETTINGS = "window/settings"
 _MOST_PIXELS = 10_000
-"""Of a column; Qt has none of more than 2^31."""
+"""The greatest width of a column; Qt has none of more than 2^31."""
 
 
 def remembered_folds(settings: QSettings) -> dict[str, bool]:

@@ -43,7 +43,7 @@ class RunControl(QObject):
     followed = Signal(object)
     """What is new of the shown run: a :class:`FollowedRun`."""
     shownStatusChanged = Signal(object)
-    """Where the shown run stands: a :class:`RunStatus`."""
+    """The status of the shown run: a :class:`RunStatus`."""
     ended = Signal(object)
     """The active run has ended: its last :class:`RunStatus`."""
     launched = Signal(object)
@@ -100,7 +100,7 @@ class RunControl(QObject):
 
     @property
     def shown_status(self) -> RunStatus | None:
-        """Where the shown run stands."""
+        """The status of the shown run."""
         return None if self._shown is None else self._shown.status
 
     @property

@@ -11,7 +11,7 @@ from gpupanel.runs.history.run_text import run_outcome_text
 from gpupanel.ui import formatting
 
 MOST_LINKS = 50
-"""Of one run: the newest ones; all of them are under Runs."""
+"""The most links of one run: the newest ones; all of them are under Runs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,7 +117,7 @@ class Session(QObject):
 
     @property
     def run_state(self) -> RunState:
-        """Where the run stands."""
+        """The state of the run."""
         return self._run_state
 
     @property

@@ -85,7 +85,7 @@ class SessionPage(QWidget):
         notes.addWidget(self._note)
         notes.addWidget(self.sweep)
         self.sections = SessionLayout(self._notes, _sections("train", self), beside)
-        """Where the panels stand."""
+        """The layout of the panels."""
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self.sections)
 

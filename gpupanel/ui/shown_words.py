@@ -93,7 +93,7 @@ class ShownWords(QObject):
         self._show_ways_on()
 
     def _device_names(self) -> dict[str, str]:
-        """Of this machine's devices and the run's, by key."""
+        """The names of this machine's devices and the run's, by key."""
         inventory, facts = known_devices(self._session), self._control.shown_facts
         plan = None if facts is None else facts.plan
         known = None if inventory is None else devices_of_run(plan, inventory)

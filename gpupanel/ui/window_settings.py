@@ -30,7 +30,7 @@ class SamplingChoice(ChoiceEnum):
 
     @property
     def milliseconds(self) -> int:
-        """From the end of one reading to the beginning of the next."""
+        """The time from the end of one reading to the beginning of the next."""
         return int(self.value)
 
 

@@ -9,7 +9,7 @@ from gpupanel.runs.questions.question import Question
 
 
 def _with_measured(request: SummaryRequest, found: ModelSummary) -> ModelSummary:
-    """With what was measured of its step on this machine."""
+    """The summary, with what was measured of the model's step on this machine."""
     if found.step is None:
         return found
     return found.model_copy(update={"step": with_measured(request, found.step)})

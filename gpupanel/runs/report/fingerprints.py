@@ -14,7 +14,7 @@ from gpupanel.files.regular_files import NotRegularFileError
 
 _MOST_BYTES: Final = 2**20
 _MOST_DATA_BYTES: Final = 32 * 2**20
-"""Of the run's own record of its data: that of 200,000 files."""
+"""The size of a run's own record of its data: that of 200,000 files."""
 _MOST_ARRAYS: Final = 50
 _MOST_MODEL_BYTES: Final = 4 * 2**30
 """Seconds of reading."""
@@ -38,7 +38,7 @@ class RunFingerprint:
 
 
 def fingerprints(layout: RunLayout) -> tuple[RunFingerprint, ...]:
-    """Those of a run's folder; what is not in it is left out."""
+    """The fingerprints in a run's folder; what is not in it is left out."""
     found = [
         _of_file("Profile", layout.profile, layout.root),
         _of_file("Plan", layout.plan, layout.root),

@@ -18,7 +18,7 @@ LONGEST_S: Final = 60.0
 """Reading takes so long at most: a million steps take seconds, what a stranger wrote has no end."""
 _PORTION_S: Final = 5.0
 MOST_POINTS: Final = 800
-"""Of a curve: as many as a printed page shows."""
+"""The most points of a curve: as many as a printed page shows."""
 MOST_PROBLEMS: Final = 100
 _MOST_RATES: Final = 2 * MOST_POINTS
 _MOST_STEPS_ONE_BY_ONE: Final = 50_000

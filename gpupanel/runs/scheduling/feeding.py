@@ -92,7 +92,7 @@ class SweepFeeder:
         return self._sweeps[folder].step(self._files.read())
 
     def _log(self, folder: Path, what: str) -> None:
-        """Once for each sweep and cause."""
+        """Log a sweep's trouble, once for each sweep and cause."""
         if self._troubles.get(folder) != what:
             self._troubles[folder] = what
             write_to_process_log(f"scheduler: the sweep {SweepLayout(folder).name}: {what}")

@@ -182,7 +182,7 @@ class Scheduler:
             self._note_end(entry)
 
     def _log_trouble(self, entry: QueueEntry, error: OSError) -> None:
-        """Once an entry and cause."""
+        """Log an entry's trouble, once for each entry and cause."""
         if self._troubles.get(entry.id) != error.errno:
             self._troubles[entry.id] = error.errno
             write_to_process_log(f"scheduler: the run of “{entry.name}” cannot be read: {error}")

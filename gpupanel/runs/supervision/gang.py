@@ -71,7 +71,7 @@ class Gang(Protocol):
 
     @property
     def local_members(self) -> Sequence[Member]:
-        """Those whose pids this machine's kernel knows."""
+        """The processes whose pids this machine's kernel knows."""
 
     def start(self, on_started: Callable[[Member], None]) -> None:
         """Start every process; where one cannot be started the others stay to be ended.

@@ -140,7 +140,7 @@ class GpuLossWatch:
             return frozenset(self._since_s)
 
     def _silent_since(self, begun_s: float) -> frozenset[str]:
-        """Those that have answered before, and not since then."""
+        """The GPUs that have answered before, and not since then."""
         answered_s = self._answered_s
         return frozenset(key for key in self.names if answered_s.get(key, begun_s) < begun_s)
 

@@ -32,7 +32,7 @@ class _Process:
 
 @dataclass(frozen=True, slots=True)
 class _Ticks:
-    """Of all processors together."""
+    """Processor time of all processors together, in clock ticks."""
 
     all: int
     idle: int
@@ -131,7 +131,7 @@ class HostLoad:
         return (known["SwapTotal"] - known["SwapFree"]) // 2**20
 
     def _quota(self, pid: int) -> QuotaCounters | None:
-        """Of the tightest quota above the process."""
+        """The tightest quota of processor time above the process."""
         found = [quota for folder in self._folders(pid) if (quota := _quota_of(folder)) is not None]
         return min(found, key=lambda each: each.processors, default=None)
 

@@ -34,7 +34,7 @@ _RESUME = "Resume the run from its last checkpoint."
 _TIME_UNSEEN_S = 3.0
 """Processor time that a process may use between its last observation and its end."""
 _NO_THREAD = "creation via pthread_create() failed"
-"""Of TensorFlow's ``env.cc``, before it aborts."""
+"""What TensorFlow's ``env.cc`` prints before it aborts."""
 _SIGNAL_HINTS: dict[int, str] = {
     signal.SIGKILL: "If nobody did so by hand, the system ran out of memory: use a smaller "
     "global batch or model, or close other programs.",
@@ -216,7 +216,7 @@ def cluster_waiting(reason: str) -> Problem:
 
 
 def cluster_ports_open(places: Sequence[ReadyPlace]) -> Problem:
-    """Where the processes of a run on a cluster listen."""
+    """The problem that others can reach the ports of a run on a cluster."""
     exposed = any(is_public(each.address) for each in places)
     return Problem(
         code="cluster_ports_open",

@@ -141,7 +141,7 @@ def decide(
 
 
 _BEFORE_STEPS = frozenset({Phase.BUILDING_MODEL, Phase.TRACING, Phase.MEASURING, Phase.TRAINING})
-"""In which kernels are used for the first time."""
+"""The phases in which kernels are used for the first time."""
 
 _SAVING_FACTOR = 5.0
 """So many times as long a GPU is waited for while a checkpoint is written: nothing is reported."""

@@ -31,7 +31,7 @@ class SpeedCurve:
         return self.fixed_s + self.per_example_s * share
 
     def examples_per_second(self, share: int) -> float:
-        """At that share, if nobody has to be waited for."""
+        """The speed at that share, if nobody has to be waited for."""
         return share / self.seconds(share)
 
     def slower(self, factor: float) -> "SpeedCurve":

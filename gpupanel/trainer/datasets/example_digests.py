@@ -13,7 +13,7 @@ MOST_KEPT = 64
 _SEED = 0x6770_7570  # of the weights: a digest is the same everywhere
 _CHUNK_BYTES = 8 * 2**20
 _LARGEST_BYTES = 4 * 2**30
-"""In some seconds; larger sets stay on disk as a rule."""
+"""What is hashed in some seconds; larger sets stay on disk as a rule."""
 _LEAST_DIFFERENT = 0.95
 """Examples of which more are alike, such as rows of few categories, are found among any others."""
 

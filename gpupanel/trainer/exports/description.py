@@ -68,7 +68,7 @@ class ImageInput(Value):
 
     Attributes:
         height: In pixels.
-        width: Likewise.
+        width: In pixels.
         channels: 3 of RGB, 1 of grey.
         greatest: What white is; black is 0.
         white_value: What white is in the files of images; ``None``: the greatest that 8 or 16 bits
@@ -94,7 +94,7 @@ class ModelInput(Value):
         image: Of images.
         columns: Of rows: in the order of their numbers.
         empty: Of rows: words that mean that a cell of numbers holds nothing.
-        empty_names: Likewise a cell of categories.
+        empty_names: Of rows: words that mean that a cell of categories holds nothing.
         words: Of texts: the first has the number 2; 0 fills up, 1 is any other word.
         length: Of texts: how many words count.
         column: Of texts: that of a table which holds them; empty: they were files.

@@ -39,7 +39,7 @@ class EvaluatedPart:
             of them; of values the absolute error, likewise.
         classes: Shape [examples, 2]: the class that an example is of, and the one that it was
             taken for; no rows for values and for several labels.
-        probabilities: Likewise: of the class that it was taken for, and of its own.
+        probabilities: Shape [examples, 2]: of the class that it was taken for, and of its own.
         labels: Of several labels, shape [3, labels]: how many examples have each, are said to have
             it, and are rightly so.
         worst: Of several labels and of values, the examples with the largest errors.
@@ -160,7 +160,7 @@ class Evaluation:
 
     @property
     def metrics(self) -> Metrics:
-        """Of all examples added."""
+        """The metrics of all examples added."""
         loss = self._loss_sum / self._examples
         measure = self._measure_sum / self._examples
         if self._reading.meaning is Meaning.VALUES:

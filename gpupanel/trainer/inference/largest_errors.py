@@ -34,7 +34,7 @@ def largest_errors(errors: npt.NDArray[np.generic], predicted: Floats, first: in
 
     Args:
         errors: Shape [examples, outputs].
-        predicted: Likewise.
+        predicted: What the model gave, shape [examples, outputs].
         first: Row of the first of them.
     """
     means = errors.mean(axis=1, dtype=np.float64)

@@ -54,7 +54,7 @@ def area_error(has: Counts, has_not: Counts, edges: Edges) -> float:
 
     Args:
         has: See :func:`~gpupanel.trainer.parts.scores.mean_area`.
-        has_not: Likewise.
+        has_not: See :func:`~gpupanel.trainer.parts.scores.mean_area`.
         edges: Where the bins begin, but for the first one, shape [labels, bins - 1].
     """
     every = has.sum(axis=1) * has_not.sum(axis=1)
@@ -72,8 +72,8 @@ def finer_edges(has: Counts, has_not: Counts, edges: Edges) -> Edges:
 
     Args:
         has: See :func:`area_error`.
-        has_not: Likewise.
-        edges: Likewise.
+        has_not: See :func:`area_error`.
+        edges: See :func:`area_error`.
     """
     with_it, without = (
         each / np.maximum(each.sum(axis=1, keepdims=True), 1.0) for each in (has, has_not)

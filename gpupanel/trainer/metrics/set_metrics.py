@@ -173,7 +173,7 @@ class _Scores:
 
 
 class _Area(SetMetric):
-    """Of several labels, or of the second of two classes."""
+    """The area under the ROC curve of several labels, or of the second of two classes."""
 
     def __init__(self, labels: int, most_error: float) -> None:
         self._labels, self._bins = labels, bins_of_labels(labels)

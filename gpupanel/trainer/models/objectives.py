@@ -115,7 +115,7 @@ class SeveralValues:
 
     Args:
         units: Standard deviations of the training labels, shape [outputs].
-        means: Likewise.
+        means: Means of the training labels, shape [outputs].
     """
 
     size = 3
@@ -140,7 +140,7 @@ def make_objective(target: Target, units: Floats, means: Floats) -> Objective:
     Args:
         target: What the labels are.
         units: Standard deviations of values to be predicted, shape [outputs].
-        means: Likewise.
+        means: Means of values to be predicted, shape [outputs].
     """
     match target:
         case Target.CLASSES:

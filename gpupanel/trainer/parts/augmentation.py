@@ -190,7 +190,7 @@ def blended(own: tf.Tensor, before: tf.Tensor, part: tf.Tensor) -> tf.Tensor:
 
     Args:
         own: Their first axis [n].
-        before: Likewise.
+        before: Those of the examples before them, of the same shape.
         part: How much of each blend is its own, shape [n].
     """
     part = tf.reshape(part, [-1, *[1] * (own.shape.rank - 1)])

@@ -85,7 +85,7 @@ def prepare_batch_norms(model: keras.Model, *, across_replicas: bool) -> None:
 
 
 def prepare_batch_norm(norm: keras.layers.BatchNormalization, *, across_replicas: bool) -> None:
-    """As :func:`prepare_batch_norms`, of one of them."""
+    """Prepare one batch normalisation, as :func:`prepare_batch_norms` does all."""
     call_alone = norm.call
 
     # Keras reads the signature to see which arguments a layer takes: wraps keeps it.

@@ -23,7 +23,7 @@ def places_of(names: Sequence[str], known: Sequence[str]) -> npt.NDArray[np.int3
 
     Args:
         names: Of classes or labels, shape [names].
-        known: Likewise, in the order of the numbers that are given back.
+        known: Names in the order of the numbers that are given back.
     """
     is_unique = len(set(map(composed, known))) == len(known)
     form = composed if is_unique else str
@@ -103,5 +103,5 @@ def by_places(labels: Array, target: str, places: npt.NDArray[np.int32], count: 
 
 
 def composed(name: str) -> str:
-    """In composed characters (NFC)."""
+    """The name in composed characters (NFC)."""
     return unicodedata.normalize("NFC", name)

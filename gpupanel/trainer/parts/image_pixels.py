@@ -88,7 +88,7 @@ def image_pixels(
 
 
 def mode_of(channels: int) -> str:
-    """As Pillow names it."""
+    """The mode of an image, as Pillow names it."""
     return "RGB" if channels == 3 else "L"
 
 

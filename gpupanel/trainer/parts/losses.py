@@ -81,9 +81,9 @@ def values_loss(
 
     Args:
         outputs: Shape [n, values].
-        labels: Likewise.
+        labels: Shape [n, values].
         units: Standard deviations of the training labels, shape [values].
-        means: Likewise.
+        means: Means of the training labels, shape [values].
     """
     error = outputs - (labels - means) / units
     own = error * units
@@ -105,7 +105,7 @@ def changed_class_loss(
 
     Args:
         outputs: See :func:`class_loss`.
-        labels: Likewise.
+        labels: See :func:`class_loss`.
         focal_power: By which examples that are right already count less; 0: all count alike.
         smoothing: Which part of each label is spread over all classes.
         weights: See :func:`class_loss`.
@@ -131,9 +131,9 @@ def changed_labels_loss(
 
     Args:
         outputs: See :func:`labels_loss`.
-        labels: Likewise.
+        labels: See :func:`labels_loss`.
         focal_power: See :func:`changed_class_loss`.
-        smoothing: Likewise.
+        smoothing: See :func:`changed_class_loss`.
     """
     outputs = tf.cast(outputs, tf.float32)
     labels += smoothing * (0.5 - labels)

@@ -38,7 +38,7 @@ class Predictions:
         return np.asarray(self.numbers.argmax(axis=1), np.int32)
 
     def arrays(self) -> dict[str, npt.NDArray[np.generic]]:
-        """Those of ``predictions.npz``, by name."""
+        """The arrays of ``predictions.npz``, by name."""
         arrays: dict[str, npt.NDArray[np.generic]] = {"index": self.indices}
         if self.class_names:
             arrays["predicted"] = self.predicted

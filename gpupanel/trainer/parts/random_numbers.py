@@ -29,7 +29,7 @@ Dtype: TypeAlias = str | None
 Seed: TypeAlias = keras.random.SeedGenerator | int | None
 Number: TypeAlias = tf.Tensor | float
 Draw: TypeAlias = Callable[[Sequence[Size], tf.Tensor, tf.Tensor], tf.Tensor]
-"""From a shape, a key and a counter to numbers."""
+"""Makes numbers from a shape, a key and a counter."""
 
 PHILOX = 1
 """TensorFlow's number of the generator that has a counter, and is the same on CPU and GPU."""
@@ -37,7 +37,7 @@ COUNT_BYTES = 16
 """Philox gives four numbers of 32 bits a count (Salmon et al. 2011, doi:10.1145/2063384.2063405);
 for a shorter one TensorFlow takes 32 bits, too."""
 MOST_DRAWS = 2**20
-"""Of a step: between the keys of two seeds."""
+"""The most draws of a step: the keys of two seeds are so far apart."""
 LARGEST_BATCH = 2**32
 COUNTS_OF_GAMMA = 256
 """That TensorFlow sets apart for each number, which it draws until one is accepted
@@ -205,7 +205,7 @@ def drawn_uniform(
     dtype: Dtype = None,
     seed: Seed = None,
 ) -> tf.Tensor:
-    """As ``keras.random.uniform``."""
+    """Draws as ``keras.random.uniform`` does."""
     drawn = uniform_numbers(part, shape, named_dtype(dtype), seed)
     least, most = tf.cast(minval, drawn.dtype), tf.cast(maxval, drawn.dtype)
     return drawn * (most - least) + least
@@ -219,7 +219,7 @@ def drawn_normal(
     dtype: Dtype = None,
     seed: Seed = None,
 ) -> tf.Tensor:
-    """As ``keras.random.normal``."""
+    """Draws as ``keras.random.normal`` does."""
     drawn = normal_numbers(part, shape, named_dtype(dtype), seed)
     return drawn * tf.cast(stddev, drawn.dtype) + tf.cast(mean, drawn.dtype)
 
@@ -241,7 +241,7 @@ def drawn_truncated_normal(
 def drawn_randint(
     part: DrawnPart, shape: Shape, minval: int, maxval: int, dtype: str = "int32", seed: Seed = None
 ) -> tf.Tensor:
-    """As ``keras.random.randint``."""
+    """Draws as ``keras.random.randint`` does."""
     whole = tf.int32 if named_dtype(dtype) == tf.int32 else tf.int64
 
     def draw(sizes: Sequence[Size], key: tf.Tensor, counter: tf.Tensor) -> tf.Tensor:
@@ -260,7 +260,7 @@ def drawn_dropout(
     noise_shape: Sequence[Size | None] | None = None,
     seed: Seed = None,
 ) -> tf.Tensor:
-    """As ``keras.random.dropout``."""
+    """Drops as ``keras.random.dropout`` does."""
     if rate in (0.0, 1.0):
         return inputs if rate == 0.0 else tf.zeros_like(inputs)
     inputs = tf.convert_to_tensor(inputs)
@@ -277,7 +277,7 @@ def drawn_dropout(
 def drawn_gamma(
     part: DrawnPart, shape: Shape, alpha: Number, dtype: Dtype = None, seed: Seed = None
 ) -> tf.Tensor:
-    """As ``keras.random.gamma``."""
+    """Draws as ``keras.random.gamma`` does."""
     wanted = named_dtype(dtype)
     fine = tf.float32 if wanted == tf.bfloat16 else wanted
     # Of each number its own: otherwise TensorFlow counts by another order.
@@ -299,7 +299,7 @@ def drawn_beta(
     dtype: Dtype = None,
     seed: Seed = None,
 ) -> tf.Tensor:
-    """As ``keras.random.beta``."""
+    """Draws as ``keras.random.beta`` does."""
     one = drawn_gamma(part, shape, alpha, dtype, seed)
     next_seed = seed + BETWEEN_SEEDS_OF_BETA if isinstance(seed, int) else seed
     return one / (one + drawn_gamma(part, shape, beta, dtype, next_seed))
@@ -320,7 +320,7 @@ def drawn_categorical(
 
 
 def named_dtype(name: Dtype) -> tf.DType:
-    """As TensorFlow has it; ``None``: Keras's own."""
+    """A dtype as TensorFlow has it; ``None``: Keras's own."""
     return tf.as_dtype(keras.backend.standardize_dtype(name or keras.config.floatx()))
 
 

@@ -43,7 +43,7 @@ def mean_area(has: Sums, has_not: Sums) -> float | None:
 
     Args:
         has: How many examples that have each label are in each bin, shape [labels, bins].
-        has_not: Likewise, of those that have it not.
+        has_not: How many that do not have it are in each bin, shape [labels, bins].
     """
     below = np.cumsum(has_not, axis=1) - has_not
     pairs = (has * (below + 0.5 * has_not)).sum(axis=1)

@@ -25,7 +25,7 @@ def statistics(values: npt.ArrayLike) -> Statistics:
 
 
 def as_statistics(mean: npt.NDArray[np.float64], deviation: npt.NDArray[np.float64]) -> Statistics:
-    """In single precision, and with no deviation of 0."""
+    """Statistics in single precision, without a deviation of 0."""
     return Statistics(
         mean=np.asarray(mean, np.float32),
         deviation=np.asarray(np.where(deviation > 0.0, deviation, 1.0), np.float32),

@@ -109,7 +109,7 @@ def is_unreadable_now(error: Exception) -> bool:
 
 
 def read_position(place: Path) -> Position:
-    """Where the training of a checkpoint stood.
+    """Which step and epoch a checkpoint was saved at.
 
     Raises:
         OSError: The file cannot be read.

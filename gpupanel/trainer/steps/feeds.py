@@ -60,7 +60,7 @@ class Feed(Protocol):
 
         Args:
             batches: As :meth:`tensors` is going to take them.
-            bounds: Likewise.
+            bounds: As :meth:`tensors` is going to take them.
         """
 
     def close(self) -> None:

@@ -44,13 +44,13 @@ _Floats = npt.NDArray[np.float32]
 _Call = Callable[[_Floats], _Floats]
 
 _EXAMPLES = 64
-"""That are compared, and that show ranges."""
+"""How many examples are compared, and show ranges."""
 _TIMED = 32
 """One by one; the first ones are not counted."""
 _UNSUPPORTED = "Some ops are not supported"
 _LONGEST_REASON = 1_500
 _MOST_TRIED = 16 * _EXAMPLES
-"""Until so many can be read."""
+"""How many examples are tried until so many could be read."""
 
 
 def export_model(request: ModelExportRequest) -> ModelExport:
@@ -131,7 +131,7 @@ def _data_of(data: DataSettings | None, seed: int, path: str) -> DataSet | None:
 
     Raises:
         ProblemError: It cannot be read.
-        OSError: Likewise.
+        OSError: A file of it cannot be read.
     """
     if data is None or data.is_code or needs_download(data):
         return None

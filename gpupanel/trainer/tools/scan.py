@@ -21,7 +21,7 @@ from gpupanel.trainer.progress_lines import ProgressLines, end_on_sigterm
 
 
 def ignore_first_report(scanned: Scanned) -> None:
-    """Who only wants the end."""
+    """Takes no first report: for a caller that wants the result alone."""
 
 
 def scan(

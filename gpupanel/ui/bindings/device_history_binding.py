@@ -31,7 +31,7 @@ class DeviceHistoryBinding(QObject):
         super().__init__(window)
         self._session, self._window = session, window
         self.history = DeviceHistory()
-        """Of this window's time."""
+        """The readings since this window was opened."""
         self._dialog: DeviceHistoryDialog | None = None
         shown.sampled.connect(self.add)
         session.inventoryChanged.connect(self._show)

@@ -32,7 +32,9 @@ class AboutDialog(QDialog):
         self._versions = versions(inventory)
         title = QLabel("gpupanel")
         title.setProperty("role", "title")
-        purpose = QLabel("Trains TensorFlow models on every GPU of a workstation, equal or not.")
+        purpose = QLabel(
+            "Trains TensorFlow models on every GPU of a workstation, even mismatched ones."
+        )
         purpose.setWordWrap(True)
         licence = QLabel("MIT licence")
         licence.setProperty("tone", "muted")

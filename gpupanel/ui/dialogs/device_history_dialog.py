@@ -109,7 +109,7 @@ class DeviceHistoryDialog(QDialog):
         self._pointer: float | None = None
         self._begin_s: float | None = None
         self.plots = {kind.kept.name: _plot(kind) for kind in _KINDS}
-        """By the name of the reading."""
+        """The plots by the name of their reading."""
         self._names = FlowLayout()
         self._named: list[QWidget] = []
         self._note = Note(

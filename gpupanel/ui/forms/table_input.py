@@ -119,7 +119,7 @@ class TableInput(QWidget):
         self.valueChanged.emit(value)
 
     def _name(self, changed: Setting) -> str:
-        """Of a kind, which; of any other setting, its title."""
+        """What a row is called: by its kind, or by the setting's title."""
         if changed.name == _KIND:
             chosen = getattr(self._value, _KIND)
             labels = (each.label for each in changed.choices if each.value == chosen)

@@ -42,7 +42,7 @@ class CheckedLine(QLineEdit):
         """A value as a person would type it."""
 
     def value(self) -> Any:  # noqa: ANN401 - what _read gives
-        """That of the last text that had one."""
+        """The value of the last text that had one."""
         return self._value
 
     def setValue(self, value: Any) -> None:  # noqa: ANN401 - what _read gives

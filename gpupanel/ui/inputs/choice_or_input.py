@@ -16,7 +16,7 @@ class ChoiceOrInput(QWidget):
     """A chooser whose last entry opens an input below it."""
 
     is_tall = True
-    """Of several lines: its label stands beside the first."""
+    """It has several lines: its label stands beside the first."""
 
     valueChanged = Signal(object)
     """A person chose or typed another value; :meth:`setValue` is silent."""

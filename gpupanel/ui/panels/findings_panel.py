@@ -85,7 +85,7 @@ class FindingsPanel(QFrame):
         return handled
 
     def _fit(self) -> None:
-        """As high as the sentences are at this width."""
+        """Make the list as high as its sentences are at this width."""
         self.setFixedHeight(self._row.totalHeightForWidth(self.width()))
 
     def _show(self) -> None:

@@ -61,7 +61,7 @@ class LogPanel(QWidget):
         )
         self._text.setAccessibleName("Trainer log")
         self._kinds: deque[LineKind] = deque()
-        """Of each line that is kept."""
+        """The kind of each line that is kept."""
         self._counts: Counter[LineKind] = Counter()
         self._make_filters()
         head = QHBoxLayout()

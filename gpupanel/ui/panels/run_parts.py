@@ -231,7 +231,7 @@ class RunPartsPanel(QWidget):
         self._device_labels = DeviceLabels()
         self._gang = GangRow()
         self.shares = SharesStrip()
-        """Those that the run measured, which can be kept."""
+        """The shares that the run measured, which can be kept."""
         self._layers = LayersStrip()
         self._answers = DeviceReportBox(wide=True)
         layout = column_in(self)
@@ -247,7 +247,7 @@ class RunPartsPanel(QWidget):
         self._show()
 
     def setStatus(self, status: RunStatus) -> None:
-        """Where the run stands now."""
+        """Show the run's status."""
         self._status = status
         self._show()
 

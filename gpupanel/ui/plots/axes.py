@@ -14,11 +14,11 @@ from gpupanel.ui import formatting
 from gpupanel.ui.plots.axis_range import AxisKind
 
 _PIXELS_A_VALUE = {"left": 24.0, "bottom": 120.0}
-"""Of logarithms there may be twice as many."""
+"""Pixels between labelled values; of logarithms there may be twice as many."""
 _LEAST_OF_THREE = 44.0
 """Pixels on which three labels have room."""
 _LARGEST = 307.0
-"""Of exponents of ten that a number can have."""
+"""The greatest exponent of ten that a number can have."""
 
 
 class ValueAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types

@@ -66,7 +66,7 @@ class AxisKind(StrEnum):
 
     @property
     def least_span(self) -> float:
-        """Of what is at the bottom: as close as one can zoom."""
+        """The least span at the bottom: as close as one can zoom."""
         least = {AxisKind.STEP: 1.0, AxisKind.EPOCH: 0.02, AxisKind.CLOCK: 30.0}
         return least.get(self, 1.0)
 

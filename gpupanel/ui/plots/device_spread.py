@@ -46,7 +46,7 @@ class DeviceSpread:
     def __init__(self) -> None:
         self.utilization, self.memory = ReadingSpread(), ReadingSpread()
         self.count = 0
-        """Of the devices."""
+        """The number of devices."""
         self._totals: dict[str, int | None] = {}
 
     def set_devices(self, inventory: DeviceInventory) -> None:

@@ -52,7 +52,7 @@ class DrawnCurve:
 
     @property
     def label(self) -> str:
-        """Of the curve."""
+        """The curve's label."""
         return self._curve.label
 
     @property
@@ -76,7 +76,7 @@ class DrawnCurve:
         return self._curve.dashes
 
     def color(self) -> QColor:
-        """In the theme that is shown now."""
+        """The colour in the theme that is shown now."""
         color = self._curve.color()
         if self._curve.is_backdrop:
             color.setAlphaF(_FAINT)
@@ -230,7 +230,7 @@ def shown_bounds(
 
 
 def logarithms(values: Floats) -> Floats:
-    """To base 10; not-a-number where there is none."""
+    """Logarithms to base 10; not-a-number where there is none."""
     result = np.full(values.shape, np.nan)
     return np.log10(values, out=result, where=values > 0.0)
 

@@ -32,7 +32,7 @@ class PictureFormat(StrEnum):
 
     @property
     def filter(self) -> str:
-        """As dialogs for files take it."""
+        """The format's filter for file dialogs."""
         return "SVG drawings (*.svg)" if self is PictureFormat.SVG else "PNG pictures (*.png)"
 
 
@@ -93,13 +93,13 @@ class CurvePicture:
         return bytes(content.data().data())
 
     def size(self) -> QSize:
-        """Of the layout."""
+        """The size of the layout."""
         rows = math.ceil(len(self._plots) / _COLUMNS)
         plots = rows * (_TITLE + _PLOT + GAP)
         return QSize(WIDTH, 2 * MARGIN + self.head_height() + GAP + plots + ROW)
 
     def head_height(self) -> int:
-        """Of what is above the plots."""
+        """The height of what is above the plots."""
         return ROW
 
     def draw_head(self, painter: QPainter) -> None:
@@ -153,7 +153,7 @@ class CurvePicture:
     def _draw_entries(
         self, painter: QPainter, entries: tuple[LegendEntry, ...], place: QRect
     ) -> None:
-        """From the right, as many as have room beside the title."""
+        """Draw entries from the right, as many as have room beside the title."""
         painter.setFont(self.font)
         metrics, right = painter.fontMetrics(), place.right()
         for entry in reversed(entries):

@@ -1,4 +1,4 @@
-"""As what curves are saved, as a menu."""
+"""The menu of formats that curves can be saved in."""
 
 from functools import partial
 
@@ -26,7 +26,7 @@ class PictureMenu(QMenu):
 
     @Slot()
     def choose_first(self) -> None:
-        """As a click on the button does."""
+        """Save in the first format, as a click on the button does."""
         self.chosen.emit(PictureFormat.PNG, True)
 
     def _choose(self, wanted: PictureFormat, is_on_white: bool, _is_checked: object = None) -> None:

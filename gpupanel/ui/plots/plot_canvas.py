@@ -213,7 +213,7 @@ class PlotCanvas(PlotSurface):
             self._marks.redraw(self._times, self.value_range, size, self._scale)
 
     def drawn_curves(self) -> tuple[DrawnCurve, ...]:
-        """Those that are not hidden, from behind."""
+        """The curves that are not hidden, from behind."""
         shown = (drawn for drawn in self._curves if not drawn.is_hidden)
         return tuple(sorted(shown, key=lambda drawn: not drawn.is_backdrop))
 

@@ -36,7 +36,7 @@ _FEET = {
     AxisKind.TIME: "Over the time of the run, without pauses.",
 }
 _ROWS = 2
-"""Of a plot, where the low one has one."""
+"""Rows of the grid that a plot takes, where the low one takes one."""
 _LEAST_HEIGHT, _LEAST_LOW = 96, 72
 """Of each plot, in pixels: with less, rings and triangles cover the curves; and of the band."""
 _FURTHER_LEFT = -(-len(FURTHER_STEP_METRICS) // 2)
@@ -95,7 +95,7 @@ class PlotWall(QWidget):
 
     @property
     def plots(self) -> tuple[TimePlot, ...]:
-        """Those that are shown."""
+        """The plots that are shown."""
         return (*self._left(), *self._right())
 
     def setFurtherPlots(self, shown: tuple[TimePlot, ...]) -> None:
@@ -241,7 +241,7 @@ class PlotWall(QWidget):
             plot.setMinimumHeight(_LEAST_LOW if is_low else _LEAST_HEIGHT)
 
     def _rows_of(self, plot: TimePlot) -> int:
-        """Of the grid; the band is low, under the loss."""
+        """Rows of the grid that a plot takes; the band is low, under the loss."""
         return 1 if plot is self.time_plot else _ROWS
 
     def _connect(self) -> None:

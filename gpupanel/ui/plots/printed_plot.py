@@ -130,7 +130,7 @@ class PrintedPlot:
         return self._place.left() + x, self._place.bottom() - y
 
     def _points(self, places: "Floats", values: "Floats") -> list[QPointF]:
-        """Those that are within the edges."""
+        """The points that are within the edges."""
         x, y = self._pixels(places, values)
         points = [QPointF(*point) for point in zip(x.tolist(), y.tolist(), strict=True)]
         return [point for point in points if self._place.contains(point)]

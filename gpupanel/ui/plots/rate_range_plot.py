@@ -20,9 +20,9 @@ _DOT = 8.0
 _STEPS: dict[int, float] = {Qt.Key.Key_Left: -0.05, Qt.Key.Key_Right: 0.05}
 """Of keys, in decades: two digits of a rate are another number then."""
 _ROUNDING = 1e-9
-"""Of logarithms."""
+"""The rounding of logarithms."""
 _GREATEST = 1e250
-"""Of a loss that is drawn: ranges and margins stay numbers."""
+"""The greatest loss that is drawn: ranges and margins stay numbers."""
 _FARTHEST = 1_000.0
 """What a curve leaves the plot by, in heights of it: drawn farther away, numbers would overflow."""
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _DEVICE_CAPACITY = 65_536
 _CALM_CAPACITY = 32_768
-"""Of curves that change slowly."""
+"""How many points of curves that change slowly are kept."""
 
 FURTHER_STEP_METRICS = tuple(
     metric

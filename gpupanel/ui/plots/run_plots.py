@@ -10,7 +10,7 @@ _NOTHING_BELOW: Final = (0.0, float("inf"))
 _PERCENT: Final = (0.0, 100.0)
 _NO_STEP: Final = "No steps recorded"
 _NAMES: Final = {"waiting_for_data": "waiting_plot"}
-"""Of objects that are not called as their metric is."""
+"""The names of objects that are not called as their metric is."""
 
 
 def loss_plot() -> TimePlot:

@@ -22,7 +22,7 @@ _DOT, _CHOSEN_DOT = 8.0, 13.0
 _REACH = 10.0
 """Pixels from a point at which it is still meant."""
 _JITTER = 0.5
-"""Of a lane of texts, over which its points are spread."""
+"""The part of a lane of texts over which its points are spread."""
 _KEYS: dict[int, int] = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 
 
@@ -133,7 +133,7 @@ class ScatterPlot(PlotSurface):
         self._draw()
 
     def points(self) -> tuple[ScatterPoint, ...]:
-        """Those that are drawn."""
+        """The points that are drawn."""
         return tuple(point for point, _, _ in self._placed)
 
     def place_of(self, key: str) -> QPointF | None:

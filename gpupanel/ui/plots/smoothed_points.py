@@ -35,7 +35,7 @@ class SmoothedPoints:
 
     @property
     def times(self) -> "Floats":
-        """As of what was measured."""
+        """The times of the measured points."""
         return self._measured.times
 
     @property

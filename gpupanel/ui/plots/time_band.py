@@ -98,7 +98,7 @@ class TimeBand(TimePlot):
             self.setCurves(tuple(self._curve(activity, chosen) for activity in found))
 
     def _found_activities(self, replicas: Sequence[int]) -> tuple[TimeCategory, ...]:
-        """Those that took enough of the time to be seen."""
+        """The activities that took enough of the time to be seen."""
         if not len(self._track):
             return ()  # without NumPy, which would be imported before the window is on the screen
         return tuple(

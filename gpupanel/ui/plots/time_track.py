@@ -131,7 +131,7 @@ class BandPoints:
 
     @property
     def values(self) -> "Floats":
-        """In percent."""
+        """Parts of the time, in percent."""
         if self._made is None or self._made[0] != self.revision:
             parts = self._track.percents(self._replicas)
             values = parts[:, self._first : self._place + 1].sum(axis=1, dtype=float)

@@ -52,5 +52,5 @@ def unit_text(metric: Metric) -> UnitText:
 
 
 def plot_title(metric: Metric) -> str:
-    """Of its plot: with the unit, where the axis does not say it."""
+    """The title of a plot: with the unit, where the axis does not say it."""
     return f"{metric.title}{unit_text(metric).suffix}"

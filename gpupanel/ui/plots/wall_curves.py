@@ -60,7 +60,7 @@ class CurvesOfDevices:
         labels: What each device is called, by its key.
         rates: Examples a second, of all and of each.
         utilization: Of each.
-        memory: Likewise.
+        memory: Used memory of each.
     """
 
     labels: Mapping[str, str]

@@ -7,7 +7,7 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QWidget
 
 _CLOSER, _FARTHER, _MOVED = 0.5, 2.0, 0.25
-"""Of what is shown."""
+"""Which part of the shown span a key zooms in, zooms out and moves by."""
 
 
 class ZoomKeys(QObject):

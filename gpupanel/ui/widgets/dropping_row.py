@@ -40,7 +40,7 @@ class DroppingRow(QWidget):
         return handled
 
     def _dropped_width(self) -> int:
-        """Of what is there now and can be left out."""
+        """The width of what is there now and can be left out."""
         return sum(self._width(part) for part in self._droppable if not part.isHidden())
 
     def _width(self, part: QWidget) -> int:

@@ -12,7 +12,7 @@ EXPORT_TIP = (
     "Writes the run as a report, a notebook, a script or a job of Slurm, or its model for other "
     "programs"
 )
-"""Of the button that opens the menu."""
+"""The tooltip of the button that opens the menu."""
 
 
 class ExportMenu(QMenu):

@@ -52,7 +52,7 @@ def discard(layout: QLayout, parts: Iterable[QWidget]) -> None:
 
 
 MOST_ROWS = 24
-"""Of a table without a scroll bar of its own."""
+"""The most rows of a table without a scroll bar of its own."""
 
 _T = TypeVar("_T")
 

@@ -18,7 +18,7 @@ _THIN, _THICK = 1.2, 2.6
 _MOST_SMOOTH = 300
 """Lines: smooth edges of a thousand take half a second to draw, and nobody sees them."""
 _FAINT = 150
-"""Of 255: how opaque the lines are that nobody chose."""
+"""The opacity of lines that nobody chose, of 255."""
 
 
 @dataclass(frozen=True, slots=True)

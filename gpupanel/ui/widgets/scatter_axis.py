@@ -7,7 +7,7 @@ from typing import Protocol
 from gpupanel.domain.round_numbers import round_logarithms, round_numbers
 
 _TICKS, _LOG_TICKS = 5, 3
-"""Of powers of ten there may be twice as many."""
+"""The most ticks; of powers of ten there may be twice as many."""
 _MARGIN = 0.05
 
 

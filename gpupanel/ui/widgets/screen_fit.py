@@ -16,7 +16,7 @@ def resize_within_screen(window: QWidget, width: int, height: int) -> None:
     Args:
         window: Stands on the screen of its parent, if it has one.
         width: In pixels, where there is room.
-        height: Likewise.
+        height: In pixels, where there is room.
     """
     screen = _screen_of(window.parentWidget() or window)
     window.resize(QSize(width, height).boundedTo(screen.availableSize() - FRAME))

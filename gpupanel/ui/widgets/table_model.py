@@ -49,7 +49,7 @@ class Column(Generic[RowT]):
 
     @property
     def alignment(self) -> int:
-        """Of title and cells."""
+        """The alignment of title and cells."""
         side = Qt.AlignmentFlag.AlignRight if self.is_number else Qt.AlignmentFlag.AlignLeft
         return int(side | Qt.AlignmentFlag.AlignVCenter)
 
@@ -88,17 +88,17 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
 
     @property
     def columns(self) -> tuple[Column[RowT], ...]:
-        """From left to right."""
+        """The columns from left to right."""
         return self._columns
 
     @property
     def rows(self) -> tuple[RowT, ...]:
-        """As they are shown."""
+        """The rows as they are shown."""
         return tuple(self._rows)
 
     @property
     def all_rows(self) -> tuple[RowT, ...]:
-        """As they were given, also those that a search does not find."""
+        """The rows as they were given, also those that a search does not find."""
         return self._given
 
     @property

@@ -123,7 +123,7 @@ class ClusterWatch(WorkerFacade):
 
     @property
     def address(self) -> str:
-        """Of the cluster that is watched; empty: none is."""
+        """The address of the cluster that is watched; empty: none is."""
         return self._address
 
     def watch(self, address: str) -> None:

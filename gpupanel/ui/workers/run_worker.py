@@ -28,7 +28,7 @@ class RunWatch(WorkerFacade):
     followed = Signal(object)
     """What is new: a :class:`FollowedRun`."""
     statusChanged = Signal(object)
-    """Where the run stands with that: a :class:`RunStatus`."""
+    """The status of the run with that: a :class:`RunStatus`."""
     caughtUp = Signal()
     """All that was in the directory has been reported, and the run goes on."""
     unreadable = Signal(object)
@@ -58,7 +58,7 @@ class RunWatch(WorkerFacade):
 
     @property
     def status(self) -> RunStatus:
-        """Where the run stands, as reported last."""
+        """The status of the run, as reported last."""
         return self._status
 
     @property

@@ -262,7 +262,7 @@ def _target_written(data: TableData) -> str:
 
 
 def _known_target_written(data: TableData) -> str:
-    """Likewise as the saved model says it, but for what was chosen for these rows."""
+    """As :func:`_target_written`, by the saved model, but for what was chosen for these rows."""
     known = 'recipe.get("target_written", {})'
     if not (data.decimal or data.date_order):
         return known

@@ -274,7 +274,7 @@ def _read_table(
 
 
 def _texts_of_parquet(paths: list[str]) -> str:
-    """Whose columns have types: there a text is no number."""
+    """The texts of a Parquet file: its columns have types, so a text is no number."""
     kinds = {path.lower().endswith(".parquet") for path in paths}
     if True not in kinds:
         return ""

@@ -34,7 +34,7 @@ _AGAIN: Final = b"(2304 bytes) from device"
 _ENDLESS_TIMES: Final = 200
 """In what the log gets between two readings; an allocator that ends passes that size once."""
 _MOST_BYTES: Final = 2**18
-"""Of the log's new end, which has about 1,700 such lines."""
+"""The most that is read of the log's new end: about 1,700 such lines."""
 
 
 class KernelCounters:

@@ -55,7 +55,7 @@ SECONDS: Final = 60.0
 _GRACE_S: Final = 2.0
 """Beside its time, before a child is killed that tries something still."""
 _LEAST_S: Final = 3.0
-"""With less no other child is started."""
+"""Where less time is left, no other child is started."""
 _MOST_CHILDREN: Final = 40
 _MOST_GROWTH_MIB: Final = 256
 """By so much the memory of other processes may grow: a desktop's does at any time."""

@@ -51,7 +51,7 @@ class SpeedMeter:
 
     @property
     def examples_per_second(self) -> float | None:
-        """Of the measured steps; ``None``: none were measured."""
+        """The speed of the measured steps; ``None``: none were measured."""
         return self._examples / self._seconds if self._seconds > 0.0 else None
 
     def take(self, event: Event) -> None:

@@ -142,7 +142,7 @@ def _of_outcomes(
 
 
 class _Testing:
-    """As many children as it takes."""
+    """A test of all cases, by as many children as it takes."""
 
     def __init__(
         self,
@@ -280,7 +280,7 @@ class _Watch(Event):
         self._patience = _patience()
         self._late_s = min(until_s, time.monotonic() + self._patience * _START_S)
         self.limit_s = 0.0
-        """Of what is tested now."""
+        """The limit of what is tested now."""
         self.begun: SelfTestCase | None = None
         self.is_late = False
 

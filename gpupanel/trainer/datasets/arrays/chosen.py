@@ -23,7 +23,7 @@ class SetFile:
     Attributes:
         called: ``validation`` or ``test``.
         features: The array of its examples, where it was chosen.
-        labels: Likewise.
+        labels: The array of its labels, where it was chosen.
     """
 
     called: str

@@ -93,7 +93,7 @@ class PreparedFeature(Described):
 
     @property
     def form(self) -> str:
-        """In words."""
+        """What the feature is, in words."""
         for said in (self.image, self.tensor):
             if said is not None:
                 shape = " x ".join("?" if n < 0 else str(n) for n in said.shape.dimensions)

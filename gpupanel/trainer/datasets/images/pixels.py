@@ -39,7 +39,7 @@ class ImageForm:
         format: As Pillow names it.
         mode: What its pixels are: "RGB", "L" (grey), "P" (palette) and so on.
         width: In pixels, before it is turned upright.
-        height: Likewise.
+        height: In pixels, before it is turned upright.
     """
 
     format: str
@@ -103,10 +103,10 @@ def plain_jpeg_or_pixels_of(
 
     Args:
         file: As :func:`pixels_of` takes it.
-        size: Likewise.
-        channels: Likewise.
-        most_pixels: Likewise.
-        white: Likewise.
+        size: As :func:`pixels_of` takes it.
+        channels: As :func:`pixels_of` takes it.
+        most_pixels: As :func:`pixels_of` takes it.
+        white: As :func:`pixels_of` takes it.
 
     Raises:
         Exception: As :func:`pixels_of` raises it.
@@ -142,10 +142,10 @@ def form_and_pixels_of(
 
     Args:
         file: As :func:`pixels_of` takes it.
-        size: Likewise.
-        channels: Likewise.
-        most_pixels: Likewise.
-        white: Likewise.
+        size: As :func:`pixels_of` takes it.
+        channels: As :func:`pixels_of` takes it.
+        most_pixels: As :func:`pixels_of` takes it.
+        white: As :func:`pixels_of` takes it.
         one_large: Entered while an image of more than 16 million pixels is unpacked.
 
     Raises:

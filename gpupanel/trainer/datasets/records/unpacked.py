@@ -26,7 +26,7 @@ _VERSION = 1
 _READ_BYTES = 64 * 2**10
 _CHUNK_BYTES = 2**20
 _LEFT_FREE_BYTES = 2**29
-"""On the disk of the cache, for everybody else."""
+"""What is left free on the disk of the cache, for everybody else."""
 _GZIP = 16 + zlib.MAX_WBITS
 
 

@@ -34,7 +34,7 @@ from gpupanel.trainer.datasets.tables.targets import (
 )
 
 _LARGEST_PREVIEW_BYTES = 512 * 2**20
-"""Of a file that a preview imports: some ten seconds."""
+"""The largest file that a preview imports: that takes some ten seconds."""
 
 
 def opened(data: TableData, reading: Reading, recipe: TableRecipe | None) -> ImportedTable:

@@ -34,7 +34,7 @@ class FurtherSets:
     notes: tuple[Problem, ...]
 
     def examples(self, name: str) -> Examples | None:
-        """Of ``validation`` or ``test``, where that was chosen."""
+        """The examples of ``validation`` or ``test``, where that was chosen."""
         return self.sets.get(name)
 
 

@@ -40,7 +40,7 @@ MOST_KEYS: Final = 2**24
 MOST_NAMES: Final = 10_000
 """A column of texts with more different ones is no category that is predicted, either."""
 _MOST_NAME_BYTES: Final = 4 * 2**20
-"""Of all names of a column together: longer ones are texts."""
+"""The most bytes of all names of a column together: longer ones are texts."""
 _MOST_WORDS: Final = 5
 
 

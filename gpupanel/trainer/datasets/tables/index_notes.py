@@ -17,7 +17,7 @@ from gpupanel.trainer.datasets.tables.table_file import ImportedTable
 _LEAST_DIFFERENT = 20
 _MOST_ROWS = 50_000
 _MOST_ALIKE = 0.05
-"""Of large numbers some are the same in 32 bits."""
+"""Which part of large numbers may be the same in 32 bits."""
 _MOST_NAMED = 5
 _NAME: Final = re.compile(
     r"(?:.*[^A-Za-z])?(?i:id|uid|uuid|guid|index|idx|rowid)|.*[a-z](?:Id|ID)", re.DOTALL

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 FEWEST = 10
-"""Of fewer rows whole numbers without a gap may be anything."""
+"""With fewer rows, whole numbers without a gap may be anything."""
 _CHUNK = 2**20
 _WRITTEN_BY_PANDAS = re.compile(r"Unnamed: \d+(\.\d+)*|__index_level_\d+__|level_\d+")
 

@@ -39,7 +39,7 @@ class TableRows:
 
     @property
     def dtype(self) -> np.dtype[np.generic]:
-        """Of what is read."""
+        """The type of the numbers that are read."""
         return np.dtype(np.float32)
 
     @property

@@ -36,7 +36,7 @@ class TableExamples:
 
     @property
     def path(self) -> Path:
-        """Of the table's file."""
+        """The path of the table's file."""
         return self.table.overview.path
 
     def rows(self, *, drops: bool = True) -> Indices | None:

@@ -40,7 +40,7 @@ from gpupanel.trainer.datasets.tables.imported import (
 from gpupanel.trainer.datasets.tables.overview import TableOverview
 
 _VERSION: Final = 4
-"""Of the rows: another one is imported anew."""
+"""The version of the stored rows: those of another one are imported anew."""
 _RECENT_NS: Final = 2 * 10**9
 _MOST_ROWS: Final = 2**31 - 1
 
@@ -75,12 +75,12 @@ class ImportedTable:
 
     @property
     def row_bytes(self) -> int:
-        """Of one row."""
+        """The size of one row."""
         return len(self.columns) * np.dtype(np.float32).itemsize
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the columns."""
+        """The names of the columns."""
         return tuple(each.name for each in self.columns)
 
     def column(self, name: str) -> int | None:

@@ -33,7 +33,7 @@ from gpupanel.trainer.parts.table_cells import column_names
 _REPLACED = "\ufffd".encode()
 """What stands for bytes that are no text, where a file holds it itself."""
 _SAMPLED_ROWS = 1000
-"""Of each place."""
+"""How many rows are looked at in each place of the file."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,8 +126,8 @@ def detected_layout(
         is_number: Whether a cell is a number.
         is_whole: It is all of it.
         delimiter: As it was chosen; ``None``: found.
-        has_quotes: Likewise.
-        skipped: Likewise.
+        has_quotes: Whether cells may stand in quotation marks; ``None``: found.
+        skipped: How many lines stand before the table; ``None``: found.
     """
     said = _SEPARATOR.match(text)
     if said is not None and skipped is None:

@@ -22,7 +22,7 @@ class CellForm(Value):
 
     @property
     def form(self) -> NumberForm:
-        """Of numbers."""
+        """How the numbers of a column are written."""
         return NumberForm(self.decimal, self.thousands, self.unit)
 
     def with_decimal(self, decimal: str | None) -> "CellForm":

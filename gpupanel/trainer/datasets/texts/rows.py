@@ -38,7 +38,7 @@ class TextRows:
 
     @property
     def dtype(self) -> np.dtype[np.generic]:
-        """Of what is read."""
+        """The type of the numbers that are read."""
         return np.dtype(np.float32)
 
     def read(self, indices: Indices) -> Floats:

@@ -35,7 +35,7 @@ USUAL_TEXTS = (
 )
 """What people call a column of texts."""
 _ROWS = 512
-"""Of Parquet at a time: texts are longer than numbers."""
+"""Rows of Parquet that are read at a time: texts are longer than numbers."""
 _NOTHING: tuple[str, Kind] = ("nothing", "number")
 
 

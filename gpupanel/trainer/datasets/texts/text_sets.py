@@ -41,7 +41,7 @@ from gpupanel.trainer.datasets.texts.token_file import TokenFile, TokenWriter, o
 
 _PATHS = {"training": "path", "validation": "validation_path", "test": "test_path"}
 _VERSION = 2
-"""Of the words: another one has them counted anew."""
+"""The version of the stored words: those of another one are counted anew."""
 _LONGEST_PREVIEW_S = 8.0
 """A preview answers while a person waits."""
 _COUNTING = "counting the words"
@@ -123,7 +123,7 @@ class TextSet:
 
     @property
     def targets(self) -> npt.NDArray[np.float32]:
-        """Of a table: numbers, shape [texts, columns]."""
+        """The targets of a table: numbers, shape [texts, columns]."""
         return self.tokens.targets.reshape(len(self.tokens), -1)
 
     def labelled(self) -> Indices:

@@ -76,7 +76,7 @@ class StepTest:
         return self._wanted
 
     def _update_on(self, key: str, device: str) -> _Update:
-        """By how much each weight changes in a step there."""
+        """How much each weight changes in a step on that device."""
         if self._split is None:
             whole = divided(self._profile)
             self._split = Split(whole.data, some_of(whole.training, _EXAMPLES), None)

@@ -20,7 +20,7 @@ _LEAST_ROUNDS: Final = 4
 _LONGEST_S: Final = 0.5
 _PRIME: Final = 8_191
 _MOST_NUMBERS: Final = 2**25
-"""Of all replicas together."""
+"""The most numbers of all replicas together."""
 
 
 def known_numbers(replica: int, replicas: int) -> list[Numbers]:

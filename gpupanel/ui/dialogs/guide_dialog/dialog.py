@@ -36,7 +36,7 @@ _LONGEST: Final = 160
 _LONGEST_SEARCH: Final = 200
 """Characters: a file that is pasted by mistake would be searched for word by word."""
 _PLACE = Qt.ItemDataRole.UserRole
-"""Of an item: where it leads."""
+"""The role of where an item leads."""
 
 
 class _Place(NamedTuple):

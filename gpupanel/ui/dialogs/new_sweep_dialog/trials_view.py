@@ -83,7 +83,7 @@ class TrialsView(QWidget):
         self._head.show()
 
     def problem_codes(self) -> list[str]:
-        """Of the problems that are shown here, from top to bottom."""
+        """The codes of the problems that are shown here, from top to bottom."""
         return [row.problem().code for row in self._rows if isinstance(row, ProblemRow)]
 
     def _show_empty(self, title: str, sentence: str) -> None:

@@ -81,7 +81,7 @@ class CurveGrid(QWidget):
         return self._curves.axis.whole(self._curves.end()) if self._is_whole else self._range
 
     def picture_plots(self) -> tuple[PicturePlot, ...]:
-        """Those that have a curve, for a picture."""
+        """The plots that have a curve, for a picture."""
         drawn = (each for each in self._curves.metrics() if self._curves.curves(each))
         span = self.span()
         return tuple(self.plots[each.name].picture_plot(span, has_legend=False) for each in drawn)

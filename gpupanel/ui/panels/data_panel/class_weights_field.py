@@ -29,7 +29,7 @@ class ClassWeightsField(QWidget):
     """Edits ``class_weights``: a choice, or a table of weights by the classes' names."""
 
     is_tall = True
-    """Of several lines: its label stands beside the first."""
+    """It has several lines: its label stands beside the first."""
 
     valueChanged = Signal(object)
     """A person chose other weights: a :class:`ClassWeights` or a dictionary; :meth:`setValue` is

@@ -28,7 +28,7 @@ class DetailsView(QWidget):
         self._link_labels: list[QLabel] = []
         self._grid = QGridLayout()
         self.processes = ProcessList()
-        """Those on the device; some can be ended."""
+        """The processes on the device; some can be ended."""
         self._arrange()
         self.setReading(None)
 

@@ -37,7 +37,7 @@ class NodeSection(QFrame):
         self.setObjectName(f"node_{name}")
         self.setAccessibleName(visible_line(name))
         self.name = name
-        """Of the node."""
+        """The node's name."""
         self._devices: tuple[PhysicalDevice, ...] = ()
         self._is_open = True
         self._node: ClusterNode | None = None
@@ -70,7 +70,7 @@ class NodeSection(QFrame):
 
     @property
     def devices(self) -> tuple[PhysicalDevice, ...]:
-        """Of the node; none where it does not answer."""
+        """The node's devices; none where it does not answer."""
         return self._devices
 
     def setOpen(self, *, is_open: bool) -> None:

@@ -85,7 +85,7 @@ class ConfusionMap(PaintedWidget):
         self.update()
 
     def name_of(self, number: int) -> str:
-        """Of a class."""
+        """The name of a class."""
         return self._names[number]
 
     @override

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from gpupanel.runs.following.confusion_matrix import ConfusionMatrix
 
 _FAINTEST = 0.18
-"""Of the full colour, where there is anything at all."""
+"""The least part of the full colour, where there is anything at all."""
 _DIAGONAL = 128
 """Where the shades of the diagonal begin; those of a matrix go from 0 to 127."""
 

@@ -65,7 +65,7 @@ class PlanPanel(SettingsCard):
         self._is_reading = False
         self._status: RunStatus | None = None
         self.shares = SharePart()
-        """Of each batch; a person moves their borders."""
+        """The shares of each batch; a person moves their borders."""
         self._processes = ProcessTable()
         self._process_caption = Caption("Processes")
         self._stale = Note(_STALE)

@@ -26,7 +26,7 @@ def line_text(line: WaitingLine) -> str:
 
 
 def state_text(entry: QueueEntry) -> str:
-    """Where the entry stands."""
+    """The state of an entry, in words."""
     match entry.state:
         case EntryState.WAITING:
             return "Waiting"

@@ -234,7 +234,7 @@ class RunBanner(QFrame):
         self._export.setObjectName("export_button")
         self._export.setToolTip(wrapped(EXPORT_TIP))
         self.exports = ExportMenu(self)
-        """As what the run, or its model, can be written."""
+        """The formats that the run, or its model, can be written in."""
         self._export.setMenu(self.exports)
         self._folder = make("Open fol&der", self.folderRequested)
         self._folder.setToolTip("Opens the run's folder: events, log, checkpoints, the model")

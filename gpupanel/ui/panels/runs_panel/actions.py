@@ -46,7 +46,7 @@ class RunListActions:
             each.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         what = (self.open, self.use, self.compare, self.export)
         self.all = (*what, self.rename, self.notes, self.delete)
-        """In the order of the buttons."""
+        """The actions in the order of the buttons."""
 
     def show_for(self, chosen: Sequence[RunSummary], baseline: RunSummary | None = None) -> None:
         """Enable what can be done with these runs.

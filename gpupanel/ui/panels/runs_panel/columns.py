@@ -320,7 +320,7 @@ COLUMNS: tuple[Column[RunSummary], ...] = (
         key="notes",
     ),
 )
-"""In the order of the table."""
+"""The columns in the order of the table."""
 SHOWN_WHERE_ANY: Mapping[str, Callable[[RunSummary], object]] = {
     "restarts": lambda run: run.restarts,
     "tags": lambda run: run.tags,

@@ -26,7 +26,7 @@ class Figure(StrEnum):
     HIGHEST = "highest"
 
     def of(self, numbers: Sequence[float]) -> float:
-        """That of these numbers, at least one."""
+        """The figure of these numbers, at least one."""
         match self:
             case Figure.MEAN:
                 return sum(numbers) / len(numbers)
@@ -163,7 +163,7 @@ def _figures(column: Column[RunSummary], group: RunGroup) -> str:
 
 
 def _compared(column: Column[RunSummary], run: RunSummary, baseline: RunSummary | None) -> str:
-    """By how much the run differs from the baseline."""
+    """How much the run differs from the baseline."""
     if baseline is None or run == baseline or column.number_text is None:
         return ""
     numbers = [*_numbers(column, (baseline,)), *_numbers(column, (run,))]
@@ -176,7 +176,7 @@ def _compared(column: Column[RunSummary], run: RunSummary, baseline: RunSummary 
 
 
 def title_font() -> QFont:
-    """Of the titles of groups."""
+    """The font of the titles of groups."""
     font = QApplication.font()
     font.setBold(True)
     return font
@@ -201,5 +201,5 @@ class RunRowsModel(TableModel[RunRow]):
 
 
 def toggled(arrangement: Arrangement, value: str) -> Arrangement:
-    """With that group folded, or unfolded where it was."""
+    """The arrangement with that group folded, or unfolded where it was."""
     return replace(arrangement, folded=arrangement.folded ^ {value})

@@ -48,7 +48,7 @@ class SettingColumns:
 
     @property
     def settings(self) -> Mapping[str, RunSettings]:
-        """Of each run, by the name of its directory."""
+        """The settings of each run, by the name of its directory."""
         return self._settings
 
     def set_settings(self, settings: Mapping[str, RunSettings]) -> None:

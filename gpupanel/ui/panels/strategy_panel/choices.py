@@ -21,7 +21,7 @@ SHARES = (
     Choice(BY_HAND, "By hand", "You set the number of examples of each replica."),
 )
 INFERENCE_SHARES = tuple(choice for choice in SHARES if choice.value != "balanced")
-"""Only training goes on long enough to measure first."""
+"""Shares without those that are measured first: only training goes on long enough."""
 PLACEMENTS = (
     Choice(AUTO, "Automatic", "Balanced by parameters and activations when the run starts."),
     Choice(BY_HAND, "By hand", "You choose a device for each layer."),

@@ -267,7 +267,7 @@ class TraceDialog(ReportDialog):
 
 
 def _device_name(found: Trace, device: TracedDevice) -> str:
-    """As the plan calls it; without one as TensorFlow does."""
+    """The device's name in the plan; without a plan, TensorFlow's."""
     if found.plan is None or found.record is None:
         return visible_line(device.name)
     return traced_device_text(device, found.plan, found.record.process)
