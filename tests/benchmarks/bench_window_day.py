@@ -124,7 +124,7 @@ def portions(run: GrowingRun, hours: float, portion_s: float, small: int) -> Ite
 def look(window: MainWindow, run: GrowingRun) -> Look:
     """What the window takes now."""
     gc.collect()
-    curves = window.live_page.live._curves
+    curves = window.live_page.live.curves
     samples = [
         len(buffer)
         for device in curves.devices.values()

@@ -294,7 +294,7 @@ def see_that_none_missed_any(run: RunLayout, *windows: SeenWindow) -> None:
     assert steps == list(range(10, 10 + len(steps)))
     for each in windows:
         assert each.heard == history
-        assert len(each.window.live_page.live._curves.loss) == len(steps)
+        assert len(each.window.live_page.live.curves.loss) == len(steps)
 
 
 def see_it_end(run: RunLayout, seen: SeenWindow) -> None:

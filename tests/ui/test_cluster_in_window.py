@@ -396,9 +396,9 @@ def test_that_a_run_on_two_raylets_is_started_shown_and_ends_in_the_window(
     qtbot.waitUntil(lambda: window.session.run_state is RunState.ENDED, timeout=90_000)
     assert window.session.run_status.outcome is Outcome.COMPLETED
     plot = window.live_page.live.plot_wall.utilization_plot
-    titles = [curve.label for curve in plot._curves]
+    titles = [curve.label for curve in plot.curves]
     assert [title.rpartition(" · ")[2] for title in titles] == ["alpha", "beta"]
-    curves = window.live_page.live._curves.devices
+    curves = window.live_page.live.curves.devices
     assert {key: len(curve.memory) > 0 for key, curve in curves.items()} == {
         "cpu@alpha": True,
         "cpu@beta": True,

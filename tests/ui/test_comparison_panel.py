@@ -74,7 +74,7 @@ def rows(panel):
 
 
 def plot(panel, metric):
-    return panel._grid.plots[metric]
+    return panel.grid.plots[metric]
 
 
 def button(panel, name):
@@ -84,7 +84,7 @@ def button(panel, name):
 def drawn(panel, metric):
     return [
         (curve.label, curve.buffer.times.tolist(), curve.buffer.values.tolist())
-        for curve in plot(panel, metric)._curves
+        for curve in plot(panel, metric).curves
     ]
 
 
@@ -134,7 +134,7 @@ def test_that_only_what_some_run_measured_has_a_plot(panel):
 
 def test_that_each_run_has_a_colour_and_a_line_of_its_own(panel):
     show(panel, *(run(n, {"loss": [2.0, 1.0]}) for n in range(8)))
-    curves = plot(panel, "loss")._curves
+    curves = plot(panel, "loss").curves
     assert len({curve.color().name() for curve in curves}) == 8
     assert len({curve.dashes for curve in curves}) == 8
     assert curves[3].color() == run_styles.color(3)
@@ -168,16 +168,16 @@ def test_that_the_axis_counts_steps_or_the_time_since_each_runs_start(qtbot, pan
 def test_that_smoothing_leaves_what_was_measured_faint_behind(panel):
     show(panel, FIRST, SECOND)
     panel.findChild(QSlider, "smoothing_slider").setValue(3)
-    raw, _, smooth, _ = plot(panel, "loss")._curves
+    raw, _, smooth, _ = plot(panel, "loss").curves
     assert raw.is_backdrop
     assert raw.buffer.values.tolist() == [4.0, 2.0, 3.0]
     assert not smooth.is_backdrop
     assert np.ptp(smooth.buffer.values) < np.ptp(raw.buffer.values)
     assert plot(panel, "loss").title() == "Loss (smoothed)"
     # The few values of epochs stay as they are.
-    assert len(plot(panel, "val_loss")._curves) == 1
+    assert len(plot(panel, "val_loss").curves) == 1
     panel.findChild(QSlider, "smoothing_slider").setValue(0)
-    assert len(plot(panel, "loss")._curves) == 2
+    assert len(plot(panel, "loss").curves) == 2
     assert plot(panel, "loss").title() == "Loss"
 
 
@@ -185,12 +185,12 @@ def test_that_learning_rates_are_compared_but_have_no_best_one(panel):
     rates = run(0, {"loss": [2.0, 1.0], "learning_rate": [0.1, 0.01]})
     show(panel, rates, SECOND)
     panel.findChild(QSlider, "smoothing_slider").setValue(3)
-    [curve] = plot(panel, "learning_rate")._curves
+    [curve] = plot(panel, "learning_rate").curves
     assert curve.buffer.values.tolist() == [0.1, 0.01]
     assert not any("earning" in title for title in rows(panel)[0])
     button(panel, "log_values").click()
-    assert plot(panel, "learning_rate")._is_log
-    assert not plot(panel, "accuracy")._is_log
+    assert plot(panel, "learning_rate").is_log
+    assert not plot(panel, "accuracy").is_log
 
 
 def test_that_gradient_norms_are_compared_and_smoothed(panel):
@@ -205,7 +205,7 @@ def test_that_gradient_norms_are_compared_and_smoothed(panel):
     assert smooth[2][0] == 4.0
     assert 0.5 < smooth[2][1] < 4.0
     button(panel, "log_values").click()
-    assert shown._is_log
+    assert shown.is_log
 
 
 def test_that_runs_of_other_batches_stand_over_each_other_by_epochs(panel):
@@ -224,8 +224,8 @@ def test_that_runs_of_other_batches_stand_over_each_other_by_epochs(panel):
 
 def test_that_the_best_validation_of_each_run_is_marked(panel):
     show(panel, run(0, {"val_loss": [3.0, 1.0, 2.0], "val_accuracy": [0.1, 0.9, 0.5]}))
-    assert plot(panel, "val_loss")._curves[0].best is Best.LEAST
-    assert plot(panel, "val_accuracy")._curves[0].best is Best.GREATEST
+    assert plot(panel, "val_loss").curves[0].best is Best.LEAST
+    assert plot(panel, "val_accuracy").curves[0].best is Best.GREATEST
 
 
 def test_that_a_click_in_a_plots_legend_hides_the_run(panel):

@@ -171,7 +171,7 @@ def test_that_a_run_that_recorded_no_norms_says_so(panel, qtbot):
 
 def test_that_a_norm_that_was_not_finite_leaves_a_gap(panel):
     feed(panel, *measured_steps(3), step(4, gradient_norm=None), *measured_steps(2, first=5))
-    assert np.isnan(panel._curves.further["gradient_norm"].values).tolist() == [
+    assert np.isnan(panel.curves.further["gradient_norm"].values).tolist() == [
         False,
         False,
         False,
@@ -184,4 +184,4 @@ def test_that_a_norm_that_was_not_finite_leaves_a_gap(panel):
 def test_that_no_line_leads_from_before_a_restart_to_what_is_done_again(panel):
     again = RunRestarted(time_s=START + 5.0, attempt=1)
     feed(panel, *measured_steps(4), again, *measured_steps(4, first=6))
-    assert np.isnan(panel._curves.further["gradient_norm"].values).sum() == 1
+    assert np.isnan(panel.curves.further["gradient_norm"].values).sum() == 1

@@ -79,7 +79,7 @@ def hidden(plot) -> list[str]:
 
 
 def visible_lines(plot) -> int:
-    return sum(drawn.items[0].isVisible() for drawn in plot.canvas._curves)
+    return sum(drawn.items[0].isVisible() for drawn in plot.canvas.curves)
 
 
 def test_that_a_click_hides_a_curve_and_its_values_fit_what_is_left(panel):
@@ -188,7 +188,7 @@ def test_that_each_device_has_its_part_of_the_examples_per_second(panel):
         ("RTX 4090", "1,000 ex/s"),
         ("RTX 3060", "1,000 ex/s"),
     ]
-    rates = panel._curves.device_rates.curves
+    rates = panel.curves.device_rates.curves
     assert CPU_KEY not in rates
     assert rates["GPU-4090"].values[:10].tolist() == [1_200.0] * 10
     # Shares that a stranger wrote for other replicas change nothing.

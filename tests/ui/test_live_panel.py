@@ -218,7 +218,7 @@ def test_that_legends_say_the_newest_value_or_that_under_the_pointer(panel):
     wall.loss_plot.canvas.pointed.emit(0.5)
     wall.redraw()
     assert wall.loss_plot.legend.entries()[0].value == "2.100"
-    labels = [entry.label for entry in wall.utilization_plot._curves]
+    labels = [entry.label for entry in wall.utilization_plot.curves]
     assert labels == ["RTX 4090", "RTX 3060", "a CPU"]
 
 
@@ -472,12 +472,12 @@ def test_that_a_run_shows_the_devices_that_it_has_or_reads_and_no_others(panel):
     wall = panel.plot_wall
     panel.setDevices(TWO_UNEQUAL)
     panel.setPlan(plan)
-    assert [each.label for each in wall.memory_plot._curves] == ["RTX 3060"]
+    assert [each.label for each in wall.memory_plot.curves] == ["RTX 3060"]
 
     panel.addEvents([RunStarted(time_s=START, supervisor_pid=1), *run_events(2)])
     panel.addSamples(SampleBatch.of([read.model_copy(update={"readings": tuple(own)})]))
-    assert [each.label for each in wall.memory_plot._curves] == ["RTX 3060", "a CPU"]
+    assert [each.label for each in wall.memory_plot.curves] == ["RTX 3060", "a CPU"]
     # As earlier versions recorded them.
     panel.addSamples(SampleBatch.of([read]))
-    labels = [each.label for each in wall.utilization_plot._curves]
+    labels = [each.label for each in wall.utilization_plot.curves]
     assert labels == ["RTX 4090", "RTX 3060", "a CPU"]

@@ -57,7 +57,7 @@ def test_that_very_many_devices_are_drawn_as_least_mean_and_greatest(qtbot):
     panel.addEvents([RunStarted(time_s=0.0, supervisor_pid=1)])
     samples = [sample_of(many_nodes(8, 8, time_s=float(at))) for at in (1, 2, 3)]
     panel.addSamples(SampleBatch.of(samples))
-    spread = panel._curves.spread
+    spread = panel.curves.spread
     gpus = {gpu.key for gpu in inventory.gpus}
     busy = [
         [r.gpu_utilization_percent for r in sample.readings if r.key in gpus] for sample in samples
@@ -66,7 +66,7 @@ def test_that_very_many_devices_are_drawn_as_least_mean_and_greatest(qtbot):
     np.testing.assert_allclose(spread.utilization.mean.values, np.mean(busy, axis=1))
     np.testing.assert_allclose(spread.utilization.greatest.values, np.max(busy, axis=1))
     assert 0.0 < spread.memory.mean.last() < 100.0
-    labels = [curve.label for curve in panel.plot_wall.utilization_plot._curves]
+    labels = [curve.label for curve in panel.plot_wall.utilization_plot.curves]
     assert labels == ["least", "greatest", "mean of 64"]
 
 
@@ -78,7 +78,7 @@ def test_that_a_moment_in_which_no_device_reported_is_a_gap_of_the_spread(qtbot)
     panel.setDevices(inventory)
     panel.addEvents([RunStarted(time_s=0.0, supervisor_pid=1)])
     panel.addSamples(SampleBatch(b'{"time_s":1.0,"readings":[]}\n'))
-    assert np.isnan(panel._curves.spread.utilization.mean.values).all()
+    assert np.isnan(panel.curves.spread.utilization.mean.values).all()
 
 
 def test_that_very_many_processes_are_counted_by_what_they_do(qtbot):

@@ -79,7 +79,7 @@ def test_that_the_best_validation_has_a_ring_and_is_said_in_words(panel):
     assert value == 0.4
     assert place == pytest.approx(20.0, abs=0.5)
     assert wall.metric_plot.canvas.bests()["validation"][1] == pytest.approx(80.0)
-    ring = wall.loss_plot.canvas._curves[1].items[2]
+    ring = wall.loss_plot.canvas.curves[1].items[2]
     assert ring.getData()[1].tolist() == [0.4]
     panel.findChild(QPushButton, "live_log_values").click()
     assert ring.getData()[1].tolist() == [pytest.approx(np.log10(0.4))]

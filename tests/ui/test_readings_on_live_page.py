@@ -84,7 +84,7 @@ def test_that_readings_which_are_not_read_yet_are_not_called_missing(
 
     def recorded(*, is_complete: bool) -> None:
         set_complete(is_complete=is_complete)
-        memory = next(iter(page.live._curves.devices.values()), None)
+        memory = next(iter(page.live.curves.devices.values()), None)
         said.append((is_complete, 0 if memory is None else len(memory.memory)))
 
     monkeypatch.setattr(page.live.plot_wall, "setComplete", recorded)

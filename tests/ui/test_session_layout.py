@@ -260,13 +260,13 @@ def test_that_a_folded_section_says_what_is_set_and_what_is_wrong(
     editor = panel.findChild(Counter)
     qtbot.mouseClick(head, Qt.MouseButton.LeftButton)
     assert not editor.isVisible()
-    assert panel._head._words.text() == "7 epochs · batch 32 · learning rate 0.01"
+    assert panel._head.words.text() == "7 epochs · batch 32 · learning rate 0.01"
     window.session_page.go_to_field("training.epochs")
     assert editor.isVisible()
     window.session_page.data.set_folded(folded=True)
     window.session.edit(Profile(data=NpzData(path="/none.npz")))
     data = window.session_page.data
-    qtbot.waitUntil(lambda: data._head._words.text() == "1 problem to fix", timeout=10_000)
+    qtbot.waitUntil(lambda: data._head.words.text() == "1 problem to fix", timeout=10_000)
 
 
 def test_that_what_will_happen_folds_and_says_it_in_a_line(
@@ -280,8 +280,8 @@ def test_that_what_will_happen_folds_and_says_it_in_a_line(
     (head,) = (each for each in plan.findChildren(QToolButton) if each.text() == "WHAT WILL HAPPEN")
     qtbot.mouseClick(head, Qt.MouseButton.LeftButton)
     assert not sentence.isVisible()
-    assert plan._head._words.isVisible()
-    assert plan._head._words.text() == sentence.text() != ""
+    assert plan._head.words.isVisible()
+    assert plan._head.words.text() == sentence.text() != ""
     qtbot.mouseClick(head, Qt.MouseButton.LeftButton)
     assert sentence.isVisible()
 

@@ -290,4 +290,4 @@ def test_that_problems_lead_to_the_new_fields(panel, qtbot):
 
 def test_that_it_says_in_short_what_is_set_before_anything_was_changed(panel):
     panel.set_folded(folded=True)
-    assert panel._head._words.text() == "3 epochs · batch 64 · learning rate 0.001"
+    assert panel._head.words.text() == "3 epochs · batch 64 · learning rate 0.001"

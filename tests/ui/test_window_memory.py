@@ -153,7 +153,7 @@ def test_that_the_window_keeps_nothing_of_a_run_but_what_its_buffers_hold(
     # One or two come and go.
     more = {name: count - things[name] for name, count in followed.things().items()}
     assert all(count <= 2 for count in more.values()), more
-    curves = followed.window.live_page.live._curves
+    curves = followed.window.live_page.live.curves
     assert len(curves.loss) == followed.run.reports, "nothing was followed"
 
 

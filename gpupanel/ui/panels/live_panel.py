@@ -54,12 +54,12 @@ class LivePanel(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._curves = RunCurves()
+        self.curves = RunCurves()
         self._inventory: DeviceInventory | None = None
         self._has_ended = self._has_samples = False
-        self._drawn = self._curves.devices
+        self._drawn = self.curves.devices
         self._empty = EmptyState(*_NOTHING)
-        self._wall = PlotWall(self._curves)
+        self._wall = PlotWall(self.curves)
         self._axes = AxisTools(
             "live_",
             time_tip="Horizontal axis: time of the run, without pauses",
@@ -116,24 +116,24 @@ class LivePanel(QWidget):
         if self._inventory is not None and self._inventory.devices == inventory.devices:
             return
         self._inventory = inventory
-        self._curves.set_devices(inventory)
+        self.curves.set_devices(inventory)
         self._wall.setDevices(inventory)
 
     def setPlan(self, plan: LaunchPlan) -> None:
         """Know which device does which part of the work."""
-        self._curves.set_plan(plan)
+        self.curves.set_plan(plan)
         self._wall.showDevices()
 
     def addEvents(self, parts: Sequence[Part]) -> None:
         """Take in what the run reported since the last call."""
-        self._curves.add_events(parts)
+        self.curves.add_events(parts)
         if parts:
             self._has_ended = isinstance(parts[-1], RunEnded)
         self._show_what_there_is()
 
     def addSamples(self, samples: SampleBatch) -> None:
         """Take in what the devices reported since the last call."""
-        self._curves.add_samples(samples)
+        self.curves.add_samples(samples)
         self._show_what_there_is()
         if not self._has_samples:
             self._has_samples = True
@@ -217,20 +217,20 @@ class LivePanel(QWidget):
         self._wall.setFurtherPlots(tuple(plot for plot, entry in shown if entry.isChecked()))
 
     def _show_run(self, curves: RunCurves) -> None:
-        self._curves = curves
+        self.curves = curves
         if self._inventory is not None:
             curves.set_devices(self._inventory)
         self._wall.setCurves(curves)
         self._wall.follow()
 
     def _show_what_there_is(self) -> None:
-        if self._curves.devices is not self._drawn:
+        if self.curves.devices is not self._drawn:
             # There are readings of another device, such as the host.
-            self._drawn = self._curves.devices
+            self._drawn = self.curves.devices
             self._wall.showDevices()
-        if self._curves.has_points:
+        if self.curves.has_points:
             self._show_plots()
-        elif self._curves.has_begun:
+        elif self.curves.has_begun:
             self._empty.setTexts(*(_ENDED if self._has_ended else _STARTING))
 
     def _show_plots(self) -> None:

@@ -70,7 +70,7 @@ class PlotCanvas(PlotSurface):
         self._hidden: frozenset[str] = frozenset()
         self._level_y: float | None = None
         self._line_width = line_width
-        self._curves: list[DrawnCurve] = []
+        self.curves: list[DrawnCurve] = []
         self._marks: DrawnMarks | None = None
         self._times = (0.0, 10.0)
         self._pointer = pg.InfiniteLine(angle=90, movable=False)
@@ -124,11 +124,11 @@ class PlotCanvas(PlotSurface):
 
     def setCurves(self, curves: tuple[Curve, ...]) -> None:
         """Draw these instead of what was drawn."""
-        for drawn in self._curves:
+        for drawn in self.curves:
             for item in drawn.items:
                 self.removeItem(item)
-        self._curves = [DrawnCurve(curve, self._line_width) for curve in curves]
-        for drawn in self._curves:
+        self.curves = [DrawnCurve(curve, self._line_width) for curve in curves]
+        for drawn in self.curves:
             for item in drawn.items:
                 self.addItem(item)
         self.setHiddenCurves(self._hidden)
@@ -152,12 +152,12 @@ class PlotCanvas(PlotSurface):
 
     def bests(self) -> dict[str, tuple[float, float]]:
         """Place and value of the best point of the curves where it is marked, by their labels."""
-        return {drawn.label: drawn.best for drawn in self._curves if drawn.best is not None}
+        return {drawn.label: drawn.best for drawn in self.curves if drawn.best is not None}
 
     def setHiddenCurves(self, labels: frozenset[str]) -> None:
         """Draw the curves that are called so no longer; all others are drawn."""
         self._hidden = labels
-        for drawn in self._curves:
+        for drawn in self.curves:
             drawn.setHidden(drawn.label in labels)
         self._shown = self._fitted_times = None
 
@@ -198,10 +198,10 @@ class PlotCanvas(PlotSurface):
             keep_axes: The range of values stays, unless another part of the time is shown.
         """
         pixels = max(1, math.ceil(self._box.width()))
-        for drawn in self._curves:
+        for drawn in self.curves:
             drawn.redraw(*self._times, pixels, self._scale, is_log=self._is_log)
         if not self._note.isHidden():
-            self._note.setVisible(all(drawn.bounds() is None for drawn in self._curves))
+            self._note.setVisible(all(drawn.bounds() is None for drawn in self.curves))
         if self._fixed is None and not self._has_chosen_values:
             if not keep_axes:
                 self._fit(self._shown)
@@ -214,7 +214,7 @@ class PlotCanvas(PlotSurface):
 
     def drawn_curves(self) -> tuple[DrawnCurve, ...]:
         """The curves that are not hidden, from behind."""
-        shown = (drawn for drawn in self._curves if not drawn.is_hidden)
+        shown = (drawn for drawn in self.curves if not drawn.is_hidden)
         return tuple(sorted(shown, key=lambda drawn: not drawn.is_backdrop))
 
     def marked(self) -> tuple[Floats, Floats]:
@@ -230,7 +230,7 @@ class PlotCanvas(PlotSurface):
         super().recolor()
         for line in (self._pointer, self._level):
             line.setPen(pg.mkPen(theme.current().color("strong_border"), width=1))
-        for drawn in self._curves:
+        for drawn in self.curves:
             drawn.recolor()
         if self._marks is not None:
             self._marks.recolor()
@@ -298,7 +298,7 @@ class PlotCanvas(PlotSurface):
     def _fit(self, shown: tuple[float, float] | None) -> None:
         """Fit the range of values; the one that is shown stays as long as it will do."""
         self._fitted_times = self._times
-        known = [bounds for drawn in self._curves if (bounds := drawn.bounds()) is not None]
+        known = [bounds for drawn in self.curves if (bounds := drawn.bounds()) is not None]
         if not known:
             return
         lowest, highest = (-math.inf, math.inf) if self._is_log else self._bounds

@@ -65,12 +65,13 @@ class TimePlot(QFrame):
         self.setProperty("card", "true")
         self._value_range, self._bounds = value_range, bounds
         self._empty_note = empty_note
-        self._curves: tuple[Curve, ...] = ()
+        self.curves: tuple[Curve, ...] = ()
+        """Those that were set, hidden ones too."""
         self._marks: Marks | None = None
         self._times = (0.0, 10.0)
         self._axis = AxisKind.TIME
         self._scale: AxisScale = SAME_SCALE
-        self._can_be_log, self._is_log = can_be_log, False
+        self._can_be_log, self.is_log = can_be_log, False
         self._has_bottom_labels = has_bottom_labels
         self._canvas: PlotCanvas | None = None
         self._has_readout = has_readout
@@ -120,7 +121,7 @@ class TimePlot(QFrame):
 
     def setCurves(self, curves: tuple[Curve, ...]) -> None:
         """Draw these instead of what was drawn."""
-        self._curves = curves
+        self.curves = curves
         if self._canvas is not None:
             self._canvas.setCurves(curves)
 
@@ -164,9 +165,9 @@ class TimePlot(QFrame):
 
     def setLogarithmic(self, is_log: bool) -> None:
         """Whether values that can stand at their logarithms do so."""
-        self._is_log = is_log and self._can_be_log
+        self.is_log = is_log and self._can_be_log
         if self._canvas is not None:
-            self._canvas.setLogarithmic(self._is_log)
+            self._canvas.setLogarithmic(self.is_log)
 
     def setTimeRange(self, start_s: float, end_s: float) -> None:
         """Show that span of time."""
@@ -186,7 +187,7 @@ class TimePlot(QFrame):
 
         Where a person zooms meanwhile, the values are fitted to what is shown then.
         """
-        named = [curve for curve in self._curves if not curve.is_backdrop]
+        named = [curve for curve in self.curves if not curve.is_backdrop]
         time_s = None if pointer_s is None else self._scale.time_at(pointer_s)
         bests = self.canvas.bests()
         entries = (
@@ -254,8 +255,8 @@ class TimePlot(QFrame):
         )
         canvas.setAxis(self._axis)
         canvas.setScale(self._scale)
-        canvas.setLogarithmic(self._is_log)
-        canvas.setCurves(self._curves)
+        canvas.setLogarithmic(self.is_log)
+        canvas.setCurves(self.curves)
         canvas.setMarks(self._marks)
         canvas.setHiddenCurves(self._hidden)
         return canvas
@@ -269,7 +270,7 @@ class TimePlot(QFrame):
         """
         entries = tuple(
             curve.legend_entry(None)
-            for curve in self._curves
+            for curve in self.curves
             if not curve.is_backdrop and curve.label not in self._hidden
         )
         make = partial(self._picture_canvas, span)
@@ -302,7 +303,7 @@ class TimePlot(QFrame):
     @Slot(str)
     def _on_toggled(self, shown: str) -> None:
         """A legend shows labels as they can be read: the curve's own is wanted."""
-        for curve in self._curves:
+        for curve in self.curves:
             if visible_line(curve.label) == shown:
                 self.curveToggled.emit(curve.label)
                 return

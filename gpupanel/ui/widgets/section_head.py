@@ -22,9 +22,9 @@ class SectionHead(QWidget):
         super().__init__(parent)
         self._is_folded = False
         row = row_in(self)
-        self._words = ElidedLabel(parent=self)
-        self._words.setProperty("textSize", "small")
-        self._words.hide()
+        self.words = ElidedLabel(parent=self)
+        self.words.setProperty("textSize", "small")
+        self.words.hide()
         self._button = QToolButton(self)
         self._button.setText(title.upper())
         self._button.setProperty("role", "section")
@@ -36,7 +36,7 @@ class SectionHead(QWidget):
         teach(self._button, title, f"Folds or unfolds the section {title}")
         self._button.toggled.connect(self._turn)
         row.addWidget(self._button, 0, Qt.AlignmentFlag.AlignLeft)
-        row.addWidget(self._words, 1)
+        row.addWidget(self.words, 1)
 
     @property
     def is_folded(self) -> bool:
@@ -49,13 +49,13 @@ class SectionHead(QWidget):
 
     def set_words(self, words: str, *, is_error: bool) -> None:
         """Say in short what is in it."""
-        self._words.setText(words)
-        self._words.setToolTip(wrapped(words))
-        set_tone(self._words, Tone.ERROR if is_error else Tone.MUTED)
+        self.words.setText(words)
+        self.words.setToolTip(wrapped(words))
+        set_tone(self.words, Tone.ERROR if is_error else Tone.MUTED)
 
     @Slot(bool)
     def _turn(self, open_: bool) -> None:
         self._is_folded = not open_
         self._button.setArrowType(Qt.ArrowType.DownArrow if open_ else Qt.ArrowType.RightArrow)
-        self._words.setVisible(self._is_folded)
+        self.words.setVisible(self._is_folded)
         self.folded.emit(self._is_folded)

@@ -50,7 +50,7 @@ class ComparisonPanel(QWidget):
         self._has_baseline = False
         self._curves = ComparisonCurves()
         self._legend = LegendModel(self)
-        self._grid = CurveGrid(self._curves)
+        self.grid = CurveGrid(self._curves)
         self._differences = DifferenceTable()
         self._empty = EmptyState("", "")
         self._tools = ViewTools()
@@ -60,7 +60,7 @@ class ComparisonPanel(QWidget):
         self._word.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.head = self._make_head()
         self._pages = QStackedWidget()
-        ZoomKeys(self, self._grid.span, self._grid.show_span, self._grid.show_whole)
+        ZoomKeys(self, self.grid.span, self.grid.show_span, self.grid.show_whole)
         self._compose()
         self._connect()
 
@@ -90,7 +90,7 @@ class ComparisonPanel(QWidget):
         )
         self._curves.hidden = frozenset()
         self._legend.set_runs((), ())
-        self._grid.show_whole()
+        self.grid.show_whole()
         self.setFileNote("")
         self._show()
         self.setDifferences(())
@@ -125,7 +125,7 @@ class ComparisonPanel(QWidget):
             is_on_white: In light colours, whatever the window looks like.
         """
         with theme.painted_in(theme.LIGHT if is_on_white else theme.current()):
-            plots = self._grid.picture_plots()
+            plots = self.grid.picture_plots()
             return ComparisonPicture(self._curves, self._legend.texts(), plots).content(wanted)
 
     def _make_head(self) -> QWidget:
@@ -140,8 +140,8 @@ class ComparisonPanel(QWidget):
         scroll.setAccessibleName("Comparison")
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self._grid.setProperty("page", "true")
-        scroll.setWidget(self._grid)
+        self.grid.setProperty("page", "true")
+        scroll.setWidget(self.grid)
         for page in (self._empty, scroll, self._differences):
             self._pages.addWidget(page)
         # Each of them scrolls: what is above has its height first.
@@ -171,10 +171,10 @@ class ComparisonPanel(QWidget):
         self._tools.axes.axisChosen.connect(self._set_axis)
         self._tools.axes.spanChanged.connect(self._set_span)
         self._tools.axes.logarithmicChosen.connect(self._set_log)
-        self._tools.wholeRequested.connect(self._grid.show_whole)
-        self._grid.wholeChanged.connect(self._tools.setWhole)
+        self._tools.wholeRequested.connect(self.grid.show_whole)
+        self.grid.wholeChanged.connect(self._tools.setWhole)
         self._legend.hiddenChanged.connect(self._set_hidden)
-        self._grid.runToggled.connect(self._legend.toggle)
+        self.grid.runToggled.connect(self._legend.toggle)
 
     def _show(self) -> None:
         shown = distinct_titles(self._runs)
@@ -182,7 +182,7 @@ class ComparisonPanel(QWidget):
         self._legend.set_runs(shown, self._curves.metrics())
         self._tools.axes.setEpochsKnown(self._curves.knows_epochs)
         self._leave_unknown_epochs()
-        self._grid.refresh()
+        self.grid.refresh()
         self.exports.setPictureEnabled(bool(self._curves.metrics()))
         self._show_page()
 
@@ -192,7 +192,7 @@ class ComparisonPanel(QWidget):
         if self._curves.axis is AxisKind.EPOCH and is_read and not self._curves.knows_epochs:
             self._curves.axis = AxisKind.STEP
             self._tools.axes.setAxis(AxisKind.STEP)
-            self._grid.show_whole()
+            self.grid.show_whole()
 
     @Slot(bool)
     def _choose_page(self, _are_differences: bool) -> None:
@@ -216,23 +216,23 @@ class ComparisonPanel(QWidget):
     @Slot(object)
     def _set_axis(self, axis: AxisKind) -> None:
         self._curves.axis = axis
-        self._grid.show_whole()
-        self._grid.refresh()
+        self.grid.show_whole()
+        self.grid.refresh()
 
     @Slot(float)
     def _set_span(self, span: float) -> None:
         self._curves.span = span
-        self._grid.refresh()
+        self.grid.refresh()
 
     @Slot(bool)
     def _set_log(self, is_log: bool) -> None:
         self._curves.is_log = is_log
-        self._grid.refresh()
+        self.grid.refresh()
 
     @Slot(object)
     def _set_hidden(self, hidden: frozenset[int]) -> None:
         self._curves.hidden = hidden
-        self._grid.refresh()
+        self.grid.refresh()
 
 
 def _note() -> QLabel:
