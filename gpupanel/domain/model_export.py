@@ -7,6 +7,7 @@ from pydantic import Field
 
 from gpupanel.domain.data import DataSettings
 from gpupanel.domain.model import Outputs
+from gpupanel.domain.number_text import short_number
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.value import Value
 
@@ -98,9 +99,9 @@ def export_sentence(found: ModelExport) -> str:
     what = "examples of the data" if found.of_data else "examples of random numbers"
     speed = ""
     if found.seconds_an_example is not None and found.model_seconds_an_example is not None:
-        milliseconds = 1000.0 * found.seconds_an_example
-        model = 1000.0 * found.model_seconds_an_example
-        speed = f"; {milliseconds:.2g} ms an example, {model:.2g} ms in Keras"
+        own_ms = short_number(1000.0 * found.seconds_an_example, 3)
+        keras_ms = short_number(1000.0 * found.model_seconds_an_example, 3)
+        speed = f"; {own_ms} ms an example, {keras_ms} ms in Keras"
     return (
         f"{text}; over {found.compared:,} {what} its outputs differ from the model's by "
         f"{found.largest_difference:.1e} at most{speed}."

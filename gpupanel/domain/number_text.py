@@ -48,14 +48,40 @@ def watt_hours(value: float | None) -> str:
 
 
 def number(value: float | None) -> str:
-    """A measured number such as a loss, with four significant digits: "0.2341", "1.2e-05"."""
+    """A measured number such as a loss, with four significant digits: "0.2341", "1.2e-05".
+
+    From 1,000 on all digits before the point are kept, up to a million: "12,646", "5.50e+08".
+    """
     if value is None or not math.isfinite(value):
         return DASH
     size = abs(value)
-    if size != 0.0 and (size < 1e-3 or size >= 1e5):
+    if size != 0.0 and size < 1e-3:
         return f"{value:.1e}"
+    if size >= 1e6:
+        return f"{value:.2e}"
     decimals = 4 if size < 1.0 else max(0, 3 - int(math.log10(size)))
-    return f"{value:.{decimals}f}"
+    return f"{value:,.{decimals}f}"
+
+
+def short_number(value: float | None, digits: int = 6) -> str:
+    """A number as it was measured or typed, without zeros at its end: "0.5", "12,646", "1e-05".
+
+    Args:
+        value: Not-a-number and infinity are said by their names.
+        digits: At most so many significant ones; those before the point are kept up to a billion.
+    """
+    if value is None:
+        return DASH
+    if not math.isfinite(value) or not 1.0 <= abs(value) < 1e9:
+        return f"{value:.{digits}g}"
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    text = f"{value:,.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if decimals else text
+
+
+def number_range(least: float, greatest: float) -> str:
+    """Both ends as :func:`short_number` has them: "0 to 12,646"."""
+    return f"{short_number(least)} to {short_number(greatest)}"
 
 
 def duration(seconds: float | None) -> str:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, timedelta
 
+from gpupanel.domain.number_text import number_range, short_number
 from gpupanel.domain.problem_text import problem_text
 from gpupanel.domain.scan import DataScan, ScannedColumn, ScannedSet, Tally
 from gpupanel.domain.value import Value
@@ -80,10 +81,10 @@ def column_text(column: ScannedColumn) -> str:
         least, greatest = column.least, column.greatest
         is_date = column.holds == "date"
         said.append(
-            f"{_day(least)} to {_day(greatest)}" if is_date else f"{least:g} to {greatest:g}"
+            f"{_day(least)} to {_day(greatest)}" if is_date else number_range(least, greatest)
         )
     if column.mean is not None and column.holds != "date":
-        said.append(f"mean {column.mean:g}")
+        said.append(f"mean {short_number(column.mean)}")
     if column.different is not None:
         said.append(f"{column.different:,} different")
     if column.missing:

@@ -198,6 +198,24 @@ def test_that_smoothing_in_live_leaves_what_was_measured_behind(panel):
     assert drawn(wall.loss_plot, 0)[1].tolist() == raw.tolist()
 
 
+def test_that_smoothing_goes_as_far_as_the_run_is_long(panel):
+    slider = panel.findChild(QSlider, "live_smoothing_slider")
+    panel.addEvents([*beginning(), *(step(n, n * 0.5) for n in range(1, 185))])
+    slider.setValue(slider.maximum())
+    assert slider.accessibleDescription() == "50 steps"
+    panel.addEvents([step(10_000, 5_000.0)])
+    slider.setValue(slider.maximum())
+    assert slider.accessibleDescription() == "5k steps"
+    # Another run is shorter: what was chosen stays, until it is given up.
+    panel.clear()
+    panel.addEvents([*beginning(), step(1, 0.5)])
+    assert slider.accessibleDescription() == "5k steps"
+    slider.setValue(0)
+    panel.addEvents([step(2, 1.0)])
+    slider.setValue(slider.maximum())
+    assert slider.accessibleDescription() == "10 steps"
+
+
 def track_of(*reports: tuple[float, float]) -> StepTrack:
     track = StepTrack()
     times, steps = np.array(reports, dtype=float).T

@@ -21,7 +21,7 @@ from gpupanel.ui.formatting import DASH
         (formatting.rate(2.345), "2.3 ex/s"),
         (formatting.number(0.23412), "0.2341"),
         (formatting.number(12.3456), "12.35"),
-        (formatting.number(1234.56), "1235"),
+        (formatting.number(1234.56), "1,235"),
         (formatting.number(0.0000123), "1.2e-05"),
         (formatting.number(0.0), "0.0000"),
         (formatting.duration(41), "0:41"),

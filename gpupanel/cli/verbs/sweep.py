@@ -17,6 +17,7 @@ from gpupanel.cli.output import (
     progress,
     refuse,
 )
+from gpupanel.domain.number_text import short_number
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.sweep import SweepMethod, SweptValue
@@ -179,7 +180,7 @@ def _status_table(status: SweepStatus) -> Table:
         table.add_row(
             str(trial.number),
             *(_text(trial.values.get(key)) for key in status.keys),
-            NONE_GIVEN if trial.value is None else f"{trial.value:.6g}",
+            NONE_GIVEN if trial.value is None else short_number(trial.value),
             NONE_GIVEN if trial.epoch is None else str(trial.epoch),
             str(trial.state),
             _run_text(trial),
@@ -191,7 +192,7 @@ def _status_table(status: SweepStatus) -> Table:
 def _best(status: SweepStatus) -> str:
     best = next(trial for trial in status.trials if trial.number == status.best)
     values = ", ".join(f"{key} = {toml_value(value)}" for key, value in best.values.items())
-    return f"trial {best.number} with {status.metric} {best.value:.6g} ({values})"
+    return f"trial {best.number} with {status.metric} {short_number(best.value)} ({values})"
 
 
 def _run_text(trial: TrialStatus) -> str:

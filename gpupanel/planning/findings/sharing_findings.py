@@ -64,7 +64,7 @@ def other_process_on_cpu(context: FindingContext) -> Iterator[Finding]:
     who = ""
     if busiest is not None:
         part = busiest.fraction * 100
-        who = f", most of it {busiest.name} (process {busiest.pid:,}) with {part:.0f} %"
+        who = f", most of it {busiest.name} (process {busiest.pid}) with {part:.0f} %"
     busy = [(each.others_fraction or 0.0) >= _OTHERS_FRACTION for each in context.hosts]
     # What an observation has is of the time since the one before it.
     begun = context.hosts[max(0, busy.index(True) - 1)]
@@ -107,7 +107,7 @@ def _matters(use: float | None, process: DeviceProcess, reading: DeviceReading) 
 
 def _named(process: DeviceProcess) -> str:
     whose = "" if process.is_mine or process.user is None else f" of {process.user}"
-    return f"{process.name} (process {process.pid:,}){whose}"
+    return f"{process.name} (process {process.pid}){whose}"
 
 
 def _what(use: float | None, process: DeviceProcess) -> str:

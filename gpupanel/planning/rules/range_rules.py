@@ -5,6 +5,7 @@ from typing import Final
 
 from gpupanel.domain.data import Axes
 from gpupanel.domain.model_kind import ExampleKind, Inputs
+from gpupanel.domain.number_text import number_range
 from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.context import PlanningContext
@@ -66,8 +67,8 @@ def application_inputs(context: PlanningContext) -> Iterator[Problem]:
             severity=Severity.WARNING,
             field="model.source",
             message=f"{profile.model.source} takes pixels from 0 to 255, and the examples have "
-            f"values from {least:g} to {greatest:g}: its preprocessing brings them into a range "
-            "that its weights were not trained with.",
+            f"values from {number_range(least, greatest)}: its preprocessing brings them into a "
+            "range that its weights were not trained with.",
             hint="Save the examples as pixels from 0 to 255 (uint8), or from 0 to 1.",
         )
 
@@ -86,8 +87,8 @@ def saved_model_inputs(context: PlanningContext) -> Iterator[Problem]:
             severity=Severity.WARNING,
             field="model.path",
             message=f"The saved model begins without a layer that scales, and is given pixels from "
-            f"{least:g} to {greatest:g}. Was it trained on pixels that were divided by 255 before, "
-            "its outputs are wrong.",
+            f"{number_range(least, greatest)}. Was it trained on pixels that were divided by 255 "
+            "before, its outputs are wrong.",
             hint="If it was, have them divided here, too. If it learned from such pixels, say that "
             "they are given as they are.",
             fix=_given(Inputs.DIVIDED, "Divide by 255 before it"),
@@ -112,8 +113,8 @@ def saved_model_divides(context: PlanningContext) -> Iterator[Problem]:
             severity=Severity.WARNING,
             field="model.path",
             message=f"The saved model begins with a layer that divides pixels from 0 to 255, and "
-            f"is given values from {least:g} to {greatest:g}. Were they divided by 255 before, "
-            "they are divided twice, and its outputs are wrong.",
+            f"is given values from {number_range(least, greatest)}. Were they divided by 255 "
+            "before, they are divided twice, and its outputs are wrong.",
             hint="If they were, have them multiplied by 255. If it learned from such values, say "
             "that they are given as they are.",
             fix=_given(Inputs.MULTIPLIED, "Multiply by 255 before it"),
@@ -136,7 +137,7 @@ def saved_model_expects(context: PlanningContext) -> Iterator[Problem]:
         code="saved_model_inputs_far",
         severity=Severity.WARNING,
         field="model.path",
-        message=f"The saved model is given values from {least:g} to {greatest:g}: they "
+        message=f"The saved model is given values from {number_range(least, greatest)}: they "
         + ("lie far beyond" if is_beyond else "are nearly the same beside")
         + " those that it learned from.",
         hint="Give it values as it learned from them; or have these divided or multiplied by 255 "

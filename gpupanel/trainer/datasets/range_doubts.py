@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from gpupanel.domain.number_text import short_number
 from gpupanel.domain.problem import Problem, Severity
 
 _FAR: Final = 50.0
@@ -25,7 +26,7 @@ def range_doubts(ranges: Mapping[str, tuple[float, float] | None]) -> Iterator[P
                 code="data_sets_scaled_differently",
                 severity=Severity.WARNING,
                 field="data.path",
-                message=f"Values of the {name} set go up to {most:g}, and those that are trained "
-                f"on up to {trained:g}: they are not scaled alike.",
+                message=f"Values of the {name} set go up to {short_number(most)}, and those that "
+                f"are trained on up to {short_number(trained)}: they are not scaled alike.",
                 hint="Save both from numbers that were divided by the same.",
             )

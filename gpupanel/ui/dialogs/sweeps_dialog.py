@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gpupanel.domain.number_text import short_number
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.sweep import SweptValue
 from gpupanel.domain.visible_text import visible_line
@@ -236,7 +237,8 @@ def _words(status: SweepStatus, *, is_known: bool) -> str:
         values = ", ".join(
             f"{key.rpartition('.')[2]} {value_text(value)}" for key, value in best.values.items()
         )
-        words += f". Best: trial {best.number} with {status.metric} {best.value:.6g} ({values})"
+        figure = f"{status.metric} {short_number(best.value)}"
+        words += f". Best: trial {best.number} with {figure} ({values})"
     if status.state is SweepPhase.IN_PROGRESS and not is_known:
         words += ". The queue does not know it, so no more trials begin"
     if status.problem is not None:
@@ -256,7 +258,7 @@ def _columns(status: SweepStatus) -> list[Column[TrialStatus]]:
     reached: Column[TrialStatus] = Column(
         status.metric,
         f"The best value after an epoch; {'more' if status.more_is_better else 'less'} is better",
-        lambda trial: DASH if trial.value is None else f"{trial.value:.6g}",
+        lambda trial: short_number(trial.value),
         order=lambda trial: trial.value,
         is_number=True,
     )
@@ -299,4 +301,4 @@ def _axis(values: list[str | float | None]) -> ScatterAxis:
     if not numbers or len(numbers) < len(there):
         return CategoryAxis(str(value) for value in there)
     is_log = can_be_log(numbers) and max(numbers) > _WIDE * min(numbers)
-    return NumberAxis(numbers, lambda number: f"{number:g}", is_log=is_log)
+    return NumberAxis(numbers, short_number, is_log=is_log)

@@ -229,6 +229,7 @@ class LivePanel(QWidget):
             self._drawn = self.curves.devices
             self._wall.showDevices()
         if self.curves.has_points:
+            self._axes.setSteps(self.curves.steps.last_step)
             self._show_plots()
         elif self.curves.has_begun:
             self._empty.setTexts(*(_ENDED if self._has_ended else _STARTING))

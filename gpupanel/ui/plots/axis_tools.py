@@ -1,5 +1,7 @@
 """How curves are drawn: what is counted at the bottom, smoothing, logarithms, the whole again."""
 
+from bisect import bisect_right
+
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QLabel, QPushButton, QWidget
@@ -14,6 +16,7 @@ from gpupanel.ui.widgets.tips import wrapped
 
 _SPANS = (0, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
 """Steps, by the places of the slider."""
+_FEWEST_SPANS = _SPANS.index(10)
 _SMOOTHING_TIP = (
     "Exponential moving average: a value this many steps back has about a third of the "
     "weight. The measured values stay visible behind it. Values of whole epochs are not "
@@ -98,13 +101,17 @@ class AxisTools(QWidget):
         """Whether it is known how long an epoch is."""
         self._axes[AxisKind.EPOCH].setEnabled(are_known)
 
+    def setSteps(self, steps: float) -> None:
+        """Offer smoothing over at most half of so many steps: over more a curve is a line."""
+        self._smoothing.setSteps(steps)
+
     @Slot(int)
     def _on_axis_clicked(self, place: int) -> None:
         self.axisChosen.emit(tuple(self._axes)[place])
 
 
 class _SmoothingSlider(QWidget):
-    """From no smoothing, at the left, to that over 100,000 steps."""
+    """From no smoothing, at the left, to that over half of the run."""
 
     valueChanged = Signal(float)
     """Steps; 0: no smoothing."""
@@ -113,7 +120,7 @@ class _SmoothingSlider(QWidget):
         super().__init__(parent)
         self._slider = Slider()
         self._slider.setObjectName(name)
-        self._slider.setRange(0, len(_SPANS) - 1)
+        self._slider.setRange(0, _FEWEST_SPANS)
         self._slider.setPageStep(3)
         self._slider.setMinimumWidth(8 * GRID)
         self._slider.setMaximumWidth(16 * GRID)
@@ -132,6 +139,11 @@ class _SmoothingSlider(QWidget):
     def value(self) -> float:
         """Steps over which is smoothed; 0: none."""
         return float(_SPANS[self._slider.value()])
+
+    def setSteps(self, steps: float) -> None:
+        """Offer what suits so many steps; what was chosen stays."""
+        most = bisect_right(_SPANS, 0.5 * steps) - 1
+        self._slider.setMaximum(max(_FEWEST_SPANS, most, self._slider.value()))
 
     @Slot(int)
     def _on_moved(self, _place: int) -> None:

@@ -1,5 +1,6 @@
 """Numbers as people read them."""
 
+import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,9 @@ from gpupanel.domain.number_text import (
     mebibytes,
     memory_size,
     number,
+    number_range,
     rate,
+    short_number,
     watt_hours,
 )
 
@@ -25,7 +28,22 @@ from gpupanel.domain.number_text import (
     [
         (number(0.23414), "0.2341"),
         (number(1.2e-05), "1.2e-05"),
-        (number(123456.0), "1.2e+05"),
+        (number(12646.4), "12,646"),
+        (number(123456.0), "123,456"),
+        (number(-5.5e8), "-5.50e+08"),
+        (short_number(255.0), "255"),
+        (short_number(0.5), "0.5"),
+        (short_number(-0.25), "-0.25"),
+        (short_number(0.0), "0"),
+        (short_number(1e-05), "1e-05"),
+        (short_number(1234567.8), "1,234,568"),
+        (short_number(999.99999999), "1,000"),
+        (short_number(123.456, 3), "123"),
+        (short_number(1.25, 3), "1.25"),
+        (short_number(1e12), "1e+12"),
+        (short_number(math.inf), "inf"),
+        (short_number(None), DASH),
+        (number_range(0.0, 65535.0), "0 to 65,535"),
         (number(3.14159), "3.142"),
         (number(0.0), "0.0000"),
         (count(118_000), "118,000"),

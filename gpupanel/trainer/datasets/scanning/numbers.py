@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from gpupanel.domain.number_text import short_number
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.trainer.datasets.examples import Array, Indices
 
@@ -146,8 +147,9 @@ def _line(name: str, facts: NumberFacts, name_of: Callable[[int], str]) -> str:
     low, high = facts.usual
     count = f" and {facts.outside - 1:,} more" if facts.outside > 1 else ""
     return (
-        f"{name} holds {facts.outside_value:g} in {name_of(facts.outside_index)}{count}, "
-        f"where half of all lie between {low:g} and {high:g}"
+        f"{name} holds {short_number(facts.outside_value)} in "
+        f"{name_of(facts.outside_index)}{count}, where half of all lie between "
+        f"{short_number(low)} and {short_number(high)}"
     )
 
 

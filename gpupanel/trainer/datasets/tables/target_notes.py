@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from gpupanel.domain.data_source import Target
+from gpupanel.domain.number_text import number_range, short_number
 from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.table_data import TableData
 from gpupanel.domain.visible_text import visible_line
@@ -36,9 +37,10 @@ def target_notes(
     if usual[0] in (0.0, 1.0) and np.array_equal(usual, usual[0] + np.arange(len(usual))):
         yield _note(
             Severity.WARNING,
-            f"All but {odd:,} of the {total:,} rows hold a whole number from {usual[0]:g} to "
-            f'{usual[-1]:g} in the target "{name}", and one of the others holds '
-            f"{numbers[~is_usual][0]:g}: they are taken as values, not as classes.",
+            f"All but {odd:,} of the {total:,} rows hold a whole number from "
+            f'{number_range(usual[0], usual[-1])} in the target "{name}", and one of the others '
+            f"holds {short_number(numbers[~is_usual][0])}: they are taken as values, not as "
+            "classes.",
         )
 
 

@@ -181,6 +181,7 @@ class ComparisonPanel(QWidget):
         self._curves.set_runs(shown)
         self._legend.set_runs(shown, self._curves.metrics())
         self._tools.axes.setEpochsKnown(self._curves.knows_epochs)
+        self._tools.axes.setSteps(max((run.step for run in shown), default=0))
         self._leave_unknown_epochs()
         self.grid.refresh()
         self.exports.setPictureEnabled(bool(self._curves.metrics()))

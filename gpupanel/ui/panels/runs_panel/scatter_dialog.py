@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gpupanel.domain.number_text import short_number
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui import formatting
@@ -176,7 +177,7 @@ class ScatterDialog(QDialog):
         is_number = len(numbers) == len(xs)
         x_axis: CategoryAxis | NumberAxis = (
             NumberAxis(
-                numbers, across.number_text or _plain, is_log=self._log(self._x_log, numbers)
+                numbers, across.number_text or short_number, is_log=self._log(self._x_log, numbers)
             )
             if is_number
             else CategoryAxis(map(str, xs))
@@ -185,7 +186,7 @@ class ScatterDialog(QDialog):
         ys = [point.y for point in points]
         is_log = self._log(self._y_log, ys)
         self._y_log.setEnabled(can_be_log(ys))
-        y_axis = NumberAxis(ys, up.number_text or _plain, is_log=is_log)
+        y_axis = NumberAxis(ys, up.number_text or short_number, is_log=is_log)
         self._plot.setPoints(points, x_axis, y_axis, (across.title, up.title))
         left_out = len(self._runs) - len(points)
         drawn = f"{formatting.count(len(points))} runs"
@@ -232,7 +233,3 @@ def _value(column: Column[RunSummary], run: RunSummary) -> str | float | None:
 def _numbers(column: Column[RunSummary], runs: Sequence[RunSummary]) -> list[float]:
     values = (_value(column, run) for run in runs)
     return [value for value in values if isinstance(value, float)]
-
-
-def _plain(number: float) -> str:
-    return f"{number:g}"
