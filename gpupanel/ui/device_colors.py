@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
-from gpupanel.ui.theme import DEVICE_COLORS
+from gpupanel.domain.device import CPU_KEY
+from gpupanel.ui.theme import DEVICE_COLORS, PROCESSOR_COLOR
 
 _MOST = 64
 """Devices that are remembered beside more that are shown: MIG instances come and go, and so do
@@ -24,11 +25,11 @@ class DeviceColors:
 
     def restore(self, remembered: Mapping[str, int]) -> None:
         """Go on with these numbers, and no others."""
-        self._remembered = dict(remembered)
+        self._remembered = {key: number for key, number in remembered.items() if key != CPU_KEY}
 
     def see(self, keys: Iterable[str]) -> None:
         """Remember the devices that are shown; each that is new gets a number."""
-        shown = self.numbers(keys)
+        shown = self.numbers(key for key in keys if key != CPU_KEY)
         for key, number in shown.items():
             self._remembered.pop(key, None)
             self._remembered[key] = number
@@ -39,9 +40,11 @@ class DeviceColors:
         """A number for each of the devices that are shown together, in their order.
 
         One that is not remembered, such as of another machine, gets the first that is free: of
-        colours that no other device has, even one that is absent, as long as there are any.
+        colours that no other device has, even one that is absent, as long as there are any. This
+        machine's CPU has its own, which no GPU ever has.
         """
-        shown = tuple(dict.fromkeys(keys))
+        every = tuple(dict.fromkeys(keys))
+        shown = [key for key in every if key != CPU_KEY]
         found: dict[str, int] = {}
         taken: set[int] = set()
         for key in shown:
@@ -65,7 +68,8 @@ class DeviceColors:
                 number = lowest
             found[key] = number
             taken.add(number)
-        return {key: found[key] for key in shown}
+        found[CPU_KEY] = PROCESSOR_COLOR
+        return {key: found[key] for key in every}
 
 
 known = DeviceColors()

@@ -34,7 +34,8 @@ class Theme:
         raised: Of inputs and buttons, on a ``surface``.
         track: What bars and sliders fill.
         others: Memory that other people's processes hold, and all that has no colour of its own.
-        devices: One colour per device, distinguished by people who see fewer hues.
+        processor: This machine's CPU.
+        devices: One colour per GPU, distinguished by people who see fewer hues.
         activities: One colour for each :class:`~gpupanel.domain.time_spent.TimeCategory`, in their
             order: each stands out from the one before it in lightness, too.
     """
@@ -58,6 +59,7 @@ class Theme:
     good: str
     warning: str
     error: str
+    processor: str
     devices: tuple[str, ...]
     activities: tuple[str, ...]
 
@@ -92,6 +94,7 @@ LIGHT = Theme(
     good="#177546",
     warning="#8f5a00",
     error="#c2303a",
+    processor="#5f7389",
     devices=(
         "#0072b2",
         "#c98000",
@@ -132,6 +135,7 @@ DARK = Theme(
     good="#4cc38a",
     warning="#f0b44c",
     error="#ff7d78",
+    processor="#b4c3d4",
     devices=(
         "#4a9fe0",
         "#e69f00",
@@ -186,12 +190,16 @@ def current() -> Theme:
 
 
 DEVICE_COLORS = len(LIGHT.devices)
-"""How many devices can be distinguished by colour."""
+"""How many GPUs can be distinguished by colour."""
+PROCESSOR_COLOR = -1
+"""The number of this machine's CPU, which has a colour of its own."""
 
 
 def device_color(number: int) -> QColor:
     """The colour of a device everywhere, by its number among the ``DeviceColors``."""
-    return QColor(current().devices[number % DEVICE_COLORS])
+    theme = current()
+    is_processor = number == PROCESSOR_COLOR
+    return QColor(theme.processor if is_processor else theme.devices[number % DEVICE_COLORS])
 
 
 def activity_color(activity: TimeCategory) -> QColor:

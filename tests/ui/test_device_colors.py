@@ -18,21 +18,25 @@ ONLY_3060 = DeviceInventory(driver="580.65", devices=(RTX_3060, CPU))
 
 
 def test_that_a_first_machines_colours_are_those_of_the_order() -> None:
-    assert DeviceColors().numbers(("a", "b", "cpu")) == {"a": 0, "b": 1, "cpu": 2}
+    assert DeviceColors().numbers(("a", "b", "cpu")) == {
+        "a": 0,
+        "b": 1,
+        "cpu": theme.PROCESSOR_COLOR,
+    }
 
 
 def test_that_a_device_that_comes_moves_no_colour() -> None:
     colors = DeviceColors()
     colors.see(("b", "cpu"))
     colors.see(("a", "b", "cpu"))
-    assert colors.numbers(("a", "b", "cpu")) == {"a": 2, "b": 0, "cpu": 1}
-    assert colors.numbers(("a", "cpu")) == {"a": 2, "cpu": 1}
+    assert colors.numbers(("a", "b", "cpu")) == {"a": 1, "b": 0, "cpu": theme.PROCESSOR_COLOR}
+    assert colors.numbers(("a", "cpu")) == {"a": 1, "cpu": theme.PROCESSOR_COLOR}
 
 
 def test_that_a_stranger_gets_a_colour_of_nobody_else_and_is_not_remembered() -> None:
     colors = DeviceColors()
     colors.see(("a", "b", "cpu"))
-    assert colors.numbers(("stranger", "a")) == {"stranger": 3, "a": 0}
+    assert colors.numbers(("stranger", "a")) == {"stranger": 2, "a": 0}
     assert "stranger" not in colors.remembered()
 
 
@@ -40,7 +44,7 @@ def test_that_devices_that_are_shown_together_never_share_one_while_there_are_en
     colors = DeviceColors()
     colors.see(f"old-{place}" for place in range(8))
     colors.see(("new", "cpu"))
-    assert colors.numbers(("new", "cpu")) == {"new": 0, "cpu": 1}
+    assert colors.numbers(("new", "cpu")) == {"new": 0, "cpu": theme.PROCESSOR_COLOR}
     together = colors.numbers(("new", "old-0", "old-1"))
     assert len(set(together.values())) == 3
     assert together["new"] == 0
@@ -49,6 +53,14 @@ def test_that_devices_that_are_shown_together_never_share_one_while_there_are_en
 def test_that_more_devices_than_colours_have_numbers_of_their_own() -> None:
     numbers = DeviceColors().numbers(str(place) for place in range(20))
     assert list(numbers.values()) == list(range(20))
+
+
+def test_that_the_cpu_never_has_the_colour_of_a_gpu() -> None:
+    colors = DeviceColors()
+    colors.restore({"cpu": 0, "GPU-7": 8})  # as an earlier version remembered them
+    numbers = colors.numbers((*(f"GPU-{place}" for place in range(8)), "cpu"))
+    shown = {key: theme.device_color(number).name() for key, number in numbers.items()}
+    assert shown.pop("cpu") not in shown.values()
 
 
 def test_that_no_more_than_so_many_devices_are_remembered() -> None:
@@ -75,8 +87,8 @@ def test_that_a_gpu_that_returns_in_a_later_window_leaves_the_others_their_colou
     settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
     windows = []  # the first one stays until the test is over, and is not collected before
     for inventory, expected in (
-        (ONLY_3060, {RTX_3060.key: 0, CPU_KEY: 1}),
-        (TWO_UNEQUAL, {RTX_4090.key: 2, RTX_3060.key: 0, CPU_KEY: 1}),
+        (ONLY_3060, {RTX_3060.key: 0, CPU_KEY: theme.PROCESSOR_COLOR}),
+        (TWO_UNEQUAL, {RTX_4090.key: 1, RTX_3060.key: 0, CPU_KEY: theme.PROCESSOR_COLOR}),
     ):
         window = new_window(settings, runs_dir, Person())
         windows.append(window)

@@ -237,7 +237,7 @@ def test_that_a_device_has_its_colour_in_every_plot(panel):
     panel.plot_wall.redraw()
     for plot in (panel.plot_wall.utilization_plot, panel.plot_wall.memory_plot):
         colors = [entry.color for entry in plot.legend.entries()]
-        assert colors == [theme.device_color(index) for index in range(3)]
+        assert colors == [theme.device_color(index) for index in (0, 1, theme.PROCESSOR_COLOR)]
 
 
 def test_that_plots_take_the_colours_of_a_new_theme(panel, restored_theme, qapp):

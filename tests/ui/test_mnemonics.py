@@ -6,8 +6,10 @@ from hypothesis import strategies as st
 from PySide6.QtWidgets import QPushButton
 
 from gpupanel.ui.forms.value_form import with_mnemonics
+from gpupanel.ui.menus.window_actions import MENU_LETTERS
 from gpupanel.ui.panels.profile_bar import ProfileBar
 from gpupanel.ui.panels.run_bar import RunBar
+from gpupanel.ui.panels.welcome_panel import WelcomePanel
 from gpupanel.ui.run_state import ButtonStates
 
 TITLES = st.lists(st.text(st.characters(codec="ascii", exclude_characters="&"), max_size=12))
@@ -59,3 +61,15 @@ def test_that_no_button_of_the_bar_takes_a_letter_from_the_page_below(qtbot):
     buttons = [button for bar in bars for button in bar.findChildren(QPushButton)]
     assert len(buttons) == 8
     assert [each.text() for each in buttons if "&" in each.text()] == []
+
+
+def test_that_the_letters_of_the_first_page_reach_nothing_else(qtbot):
+    page = WelcomePanel()
+    qtbot.addWidget(page)
+    letters = [
+        each.text().partition("&")[2][0].lower()
+        for each in page.findChildren(QPushButton)
+        if "&" in each.text()
+    ]
+    assert len(letters) == len(set(letters)) == 5
+    assert not set(letters) & set(MENU_LETTERS)

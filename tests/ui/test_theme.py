@@ -65,14 +65,14 @@ def test_that_texts_can_be_read_on_every_surface(colors: Theme):
 
 @pytest.mark.parametrize("colors", [LIGHT, DARK], ids=lambda each: each.name)
 def test_that_every_device_colour_stands_out_from_its_surface(colors: Theme):
-    for color in colors.devices:
+    for color in (*colors.devices, colors.processor):
         assert contrast(color, colors.surface) >= 3.0, color
 
 
 @pytest.mark.parametrize("colors", [LIGHT, DARK], ids=lambda each: each.name)
 @pytest.mark.parametrize("sight", SIGHTS)
 def test_that_people_who_see_fewer_hues_distinguish_devices(colors: Theme, sight: str):
-    for one, other in itertools.combinations(colors.devices, 2):
+    for one, other in itertools.combinations((*colors.devices, colors.processor), 2):
         distance = sum(
             (a - b) ** 2 for a, b in zip(seen(one, sight), seen(other, sight), strict=True)
         )
@@ -83,6 +83,7 @@ def test_that_a_device_keeps_its_colour_and_more_devices_begin_again(restored_th
     theme.show(qapp, DARK)
     assert theme.device_color(1).name() == DARK.devices[1]
     assert theme.device_color(8) == theme.device_color(0)
+    assert theme.device_color(theme.PROCESSOR_COLOR).name() == DARK.processor
 
 
 def test_that_the_window_follows_the_system_at_once(restored_theme, qapp, qtbot):

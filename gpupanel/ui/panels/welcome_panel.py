@@ -36,7 +36,7 @@ class WelcomePanel(QWidget):
             (
                 (
                     "welcome_example",
-                    "Train the &example",
+                    "Train the e&xample",
                     "A small network learns handwritten digits: a quarter of a minute, no download",
                     self.exampleRequested,
                 ),
