@@ -8,7 +8,7 @@ from typing import Final
 from gpupanel.domain.bench import Bench
 from gpupanel.domain.device import CPU_KEY, DeviceInventory, PhysicalDevice
 from gpupanel.domain.event_details import AllocatedMemory
-from gpupanel.domain.events import DataReady
+from gpupanel.domain.events import DataReady, EpochDone
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.plan import LaunchPlan, PlannedDevice, PlannedReplica
 from gpupanel.domain.problem import Fix, Problem, Severity
@@ -122,6 +122,7 @@ class FindingContext:
         allocated: What each process has of each GPU, as TensorFlow's allocator counts it.
         bench: What comparing devices has shown of the same training here; ``None``: nothing.
         support: What TensorFlow answered about the GPUs; ``None``: nothing that is remembered.
+        epochs: Those that this start of the run has done, each once, oldest first.
     """
 
     profile: Profile
@@ -139,6 +140,7 @@ class FindingContext:
     allocated: tuple[AllocatedMemory, ...] = ()
     bench: Bench | None = None
     support: GpuSupport | None = None
+    epochs: tuple[EpochDone, ...] = ()
 
     @property
     def spent(self) -> TimeSpent:

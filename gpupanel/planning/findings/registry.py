@@ -9,6 +9,7 @@ from gpupanel.planning.findings import (
     clock_findings,
     data_findings,
     host_findings,
+    learning_findings,
     link_findings,
     measured_findings,
     memory_findings,
@@ -35,12 +36,18 @@ FINDING_RULES: Final[tuple[FindingRule, ...]] = (
     memory_findings.growth_fragmentation,
     precision_findings.mixed_precision_helps,
     measured_findings.xla_helps,
+    learning_findings.overfitting,
+    learning_findings.does_not_learn,
+    learning_findings.best_epoch_long_ago,
 )
 
 CLUSTER_FINDING_RULES: Final[tuple[FindingRule, ...]] = (
     data_findings.training_waits_for_data,
     replica_findings.straggler,
     replica_findings.exchange_bound,
+    learning_findings.overfitting,
+    learning_findings.does_not_learn,
+    learning_findings.best_epoch_long_ago,
 )
 """Those that need nothing but what the training itself reports, whichever nodes it is on. The
 others ask about the machine that they are asked on."""

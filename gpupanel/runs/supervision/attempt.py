@@ -75,6 +75,8 @@ class Attempt:
         if not_started is not None:
             return self._finished(not_started)
         self._read_events()
+        if self._setup.findings is not None:
+            self._setup.findings.look(self._setup.report, is_over=True)
         result = self._end.result(failure)
         exit_code = self._gang.members[result.place].exit_code
         return self._finished(result, exit_code, self._shortage_behind(result, exit_code))

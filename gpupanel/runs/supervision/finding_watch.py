@@ -10,6 +10,7 @@ from gpupanel.domain.bench import Bench
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.events import (
     DataReady,
+    EpochDone,
     Event,
     FindingReported,
     MemoryReported,
@@ -53,6 +54,7 @@ _SAMPLES: Final = 60
 """Twice a second, for the window."""
 _HOSTS: Final = 4
 """One more than there are intervals in the window."""
+_MOST_EPOCHS: Final = 2_000
 _MOST_KEPT: Final = 24
 """For the last event of a run: a line has a bounded length."""
 
@@ -109,6 +111,7 @@ class FindingWatch:
         self._last_s: dict[tuple[str, str | None], float] = {}
         self._failed: set[str] = set()
         self._due_s = clock() + INTERVAL_S
+        self._epochs: deque[EpochDone] = deque(maxlen=_MOST_EPOCHS)
         self._reset()
 
     def _reset(self) -> None:
@@ -145,6 +148,11 @@ class FindingWatch:
                 self._data = event
             case ModelReady():
                 self._parameters = event.trainable_parameters
+            case EpochDone():
+                # After a restart epochs are done again.
+                while self._epochs and self._epochs[-1].epoch >= event.epoch:
+                    self._epochs.pop()
+                self._epochs.append(event)
             case MemoryReported():
                 self._allocated[event.process] = event.devices
             case SharesChosen():
@@ -155,21 +163,22 @@ class FindingWatch:
             case _:
                 pass
 
-    def look(self, report: Callable[[Event], None]) -> None:
+    def look(self, report: Callable[[Event], None], *, is_over: bool = False) -> None:
         """Ask the rules, if it is time to.
 
         Args:
             report: Writes an event of the supervisor's.
+            is_over: The training has ended: its last epochs are looked at, however short it was.
         """
         now_s = self._clock()
-        if now_s < self._due_s:
+        if now_s < self._due_s and not is_over:
             return
         self._due_s = now_s + INTERVAL_S
         if not self._has_new_reports:
             return  # it has not begun to train, or stands still: watchdogs say so
         self._has_new_reports = False
         try:
-            if self._load is not None:
+            if self._load is not None and not is_over:
                 self._hosts.append(self._load.observe(self._pids.values()))
             context = self._context()
         except Exception as error:  # noqa: BLE001 - whatever it is, the run is looked after
@@ -247,6 +256,7 @@ class FindingWatch:
             allocated=tuple(each for devices in self._allocated.values() for each in devices),
             bench=self._bench,
             support=self._support,
+            epochs=tuple(self._epochs),
         )
 
     def _note_clocks(self, samples: tuple[TelemetrySample, ...]) -> None:

@@ -328,7 +328,7 @@ def test_that_another_process_that_a_driver_lists_is_found(gpu_course: GpuCourse
     assert gpu_course.train(40, compute=both) == ["other_process_on_gpu"]
 
     finding = gpu_course.reported[0]
-    assert f"{other.name()} (process {other.pid:,})" in finding.problem.message
+    assert f"{other.name()} (process {other.pid})" in finding.problem.message
     assert "8,000 MiB of its memory" in finding.problem.message
 
 

@@ -1,0 +1,260 @@
+"""What the losses of a training say about what it learns, epoch by epoch."""
+
+import math
+from collections.abc import Iterator, Sequence
+from statistics import fmean
+from typing import Final
+
+from gpupanel.domain.augmentation import NO_AUGMENTATION
+from gpupanel.domain.data_source import ImageSource
+from gpupanel.domain.events import EpochDone
+from gpupanel.domain.finding import Finding
+from gpupanel.domain.model import Model
+from gpupanel.domain.number_text import number
+from gpupanel.domain.optimizer import Optimizer
+from gpupanel.domain.outcome import Metrics
+from gpupanel.domain.problem import Change, Fix
+from gpupanel.planning.findings.context import FindingContext, hint
+
+_FEWEST_EPOCHS: Final = 6
+_NEAR: Final = 1
+"""Epochs on either side that a loss is averaged with: a small validation set varies by chance."""
+_RISEN: Final = 1.05
+_FALLEN: Final = 0.85
+_STANDS: Final = 0.97
+"""A loss that has fallen by less stands still."""
+_ACCURACY_GAP: Final = 0.05
+"""Of training over validation accuracy; dropout and augmentation make it smaller than it is."""
+_LOSS_RATIO: Final = 1.5
+"""Of validation to training loss, where no accuracy is measured."""
+_FEWEST_STEPS: Final = 100
+_LIKE_CHANCE: Final = 0.98
+_LEAST_R2: Final = 0.02
+_LEAST_F1: Final = 0.02
+_FEWEST_VALIDATED: Final = 10
+_LONG_AGO: Final = 1 / 3
+_PATIENCE: Final = 10
+_LEAST_SIDE: Final = 32
+"""Pixels: the least that a pretrained network takes."""
+_PRETRAINED: Final = "MobileNetV3Small"
+_USUAL_RATES: Final = {Optimizer.SGD: 1e-2, Optimizer.LION: 1e-4}
+_USUAL_RATE: Final = 1e-3
+"""Of Adam and its kind, as Keras's default."""
+
+
+def overfitting(context: FindingContext) -> Iterator[Finding]:
+    """Validation goes another way than training, and the model is right on its own examples only.
+
+    Either the validation loss has turned and rises while the training loss falls, or it has stood
+    still for a third of the epochs in which the training loss fell by a fifth.
+    """
+    begun = _parted_from(context.epochs)
+    if begun is None:
+        return
+    last = context.epochs[-1]
+    settings = context.profile.training
+    narrower = _narrower(context.profile.model)
+    stopping = Fix.of("Stop early", "training.early_stopping_patience", _PATIENCE)
+    yield Finding(
+        problem=hint(
+            "overfitting",
+            "The model learns its training examples by heart: "
+            f"since epoch {begun.epoch:,} the training loss fell from "
+            f"{number(begun.metrics.loss)} to {number(last.metrics.loss)}, the validation loss "
+            f"went from {number(begun.metrics.val_loss)} to {number(last.metrics.val_loss)}"
+            f"{_right_on(last.metrics)}.",
+            "More examples help most; else change them at random (augmentation), train a smaller "
+            "or a pretrained network, or stop earlier.",
+            (
+                _augmented(context),
+                _pretrained(context),
+                None if narrower is None else context.fix(narrower),
+                None if settings.early_stopping_patience else context.fix(stopping),
+            ),
+        ),
+        since_s=begun.time_s,
+    )
+
+
+def does_not_learn(context: FindingContext) -> Iterator[Finding]:
+    """The training loss stands where it began, and the model is no better than a constant guess."""
+    epochs = [each for each in context.epochs if _is_known(each.metrics.loss)]
+    if len(epochs) < _FEWEST_EPOCHS or epochs[-1].step < _FEWEST_STEPS:
+        return
+    first, last = epochs[0], epochs[-1]
+    losses = _smoothed([each.metrics.loss or 0.0 for each in epochs])
+    if min(losses) < _STANDS * (first.metrics.loss or 0.0):
+        return
+    guess = _guess(last.metrics, 0 if context.data is None else context.data.class_count)
+    if not guess:
+        return
+    rate = _other_rate(context)
+    yield Finding(
+        problem=hint(
+            "does_not_learn",
+            f"The model does not learn: the training loss is {number(last.metrics.loss)} after "
+            f"{len(epochs):,} epochs and was {number(first.metrics.loss)} in the first, and "
+            f"{guess}.",
+            "Look for a learning rate with Find learning rate…, and see with Scan data… whether "
+            "the labels belong to their examples.",
+            (context.fix(Fix.of(f"Use a rate of {rate:g}", "training.learning_rate", rate)),),
+            "training.learning_rate",
+        ),
+        since_s=first.time_s,
+    )
+
+
+def best_epoch_long_ago(context: FindingContext) -> Iterator[Finding]:
+    """A third of the epochs, and ten at least, have brought nothing better, and none ends it."""
+    settings, metric = context.profile.training, context.profile.training.best_metric
+    epochs = [each for each in context.epochs if _is_known(metric.of(each.metrics))]
+    if settings.early_stopping_patience or len(epochs) < _FEWEST_VALIDATED:
+        return
+    best, place = None, 0
+    for found, each in enumerate(epochs):
+        value = metric.of(each.metrics)
+        if metric.is_better(value, best):
+            best, place = value, found
+    since = len(epochs) - 1 - place
+    if since < max(_PATIENCE, _LONG_AGO * len(epochs)) or _parted_from(context.epochs) is not None:
+        return
+    then, last = epochs[place], epochs[-1]
+    name = metric.label[0].lower() + metric.label[1:]
+    yield Finding(
+        problem=hint(
+            "best_epoch_long_ago",
+            f"Nothing has become better since epoch {then.epoch:,}: its {name} was "
+            f"{number(best)}, that of epoch {last.epoch:,} is {number(metric.of(last.metrics))}.",
+            "Stop the run: the weights of its best epoch are kept. Early stopping does so by "
+            "itself."
+            if settings.stores_best
+            else "Stop the run, and keep the best epoch's weights the next time. Early stopping "
+            "ends a run by itself.",
+            (
+                context.fix(
+                    Fix.of("Stop early", "training.early_stopping_patience", _PATIENCE),
+                ),
+            ),
+            "training.early_stopping_patience",
+        ),
+        since_s=then.time_s,
+        cost_fraction=since / len(epochs),
+    )
+
+
+def _parted_from(every: Sequence[EpochDone]) -> EpochDone | None:
+    """From which epoch on the model learns by heart; ``None``: it does not, as far as is known."""
+    epochs = [
+        each for each in every if _is_known(each.metrics.loss) and _is_known(each.metrics.val_loss)
+    ]
+    if len(epochs) < _FEWEST_EPOCHS:
+        return None
+    trained = _smoothed([each.metrics.loss or 0.0 for each in epochs])
+    validated = _smoothed([each.metrics.val_loss or 0.0 for each in epochs])
+    now = len(epochs) - 1
+    if not _are_apart([each.metrics for each in epochs[-3:]]):
+        return None
+    best = min(range(now + 1), key=validated.__getitem__)
+    has_risen = validated[now] >= _RISEN * validated[best]
+    if now - best >= max(3, now // 5) and has_risen and trained[now] <= _FALLEN * trained[best]:
+        return epochs[best]
+    before = now - max(4, now // 3)
+    if before < 0 or trained[now] > (_FALLEN - 0.05) * trained[before]:
+        return None
+    return epochs[before] if validated[now] >= _STANDS * validated[before] else None
+
+
+def _are_apart(metrics: Sequence[Metrics]) -> bool:
+    """Whether a model is clearly better on what it was trained on."""
+    gaps = [
+        each.accuracy - each.val_accuracy
+        for each in metrics
+        if each.accuracy is not None and each.val_accuracy is not None
+    ]
+    if gaps:
+        return fmean(gaps) >= _ACCURACY_GAP
+    trained = fmean(each.loss or 0.0 for each in metrics)
+    return fmean(each.val_loss or 0.0 for each in metrics) > _LOSS_RATIO * trained
+
+
+def _right_on(metrics: Metrics) -> str:
+    if metrics.accuracy is None or metrics.val_accuracy is None:
+        return ""
+    trained, validated = 100.0 * metrics.accuracy, 100.0 * metrics.val_accuracy
+    return f", and its accuracy is {trained:.1f} % in training and {validated:.1f} % in validation"
+
+
+def _guess(metrics: Metrics, classes: int) -> str:
+    """Which constant guess the model is as good as, in words; empty: it is better than that."""
+    validated = metrics.of_part("val")
+    if validated.r2 is not None:
+        return "it predicts no better than the mean" if validated.r2 <= _LEAST_R2 else ""
+    accuracy, f1 = validated.accuracy, validated.f1
+    if accuracy is not None and accuracy > 0.5 and f1 is not None and f1 <= _LEAST_F1:
+        return "it gives no example any label"
+    if classes < 2:
+        return ""
+    # Macro F1 of the same class for every example: that class has 2p / (1 + p), all others 0.
+    if accuracy and f1 is not None and f1 <= 1.05 * 2.0 * accuracy / (1.0 + accuracy) / classes:
+        return f"it takes nearly every example for the same class ({100.0 * accuracy:.1f} % right)"
+    loss = metrics.loss if validated.loss is None else validated.loss
+    if loss is not None and loss >= _LIKE_CHANCE * math.log(classes):
+        return f"guessing among {classes:,} classes is as good"
+    return ""
+
+
+def _smoothed(losses: Sequence[float]) -> list[float]:
+    return [
+        fmean(losses[max(0, place - _NEAR) : place + _NEAR + 1]) for place in range(len(losses))
+    ]
+
+
+def _is_known(value: float | None) -> bool:
+    return value is not None and math.isfinite(value)
+
+
+def _augmented(context: FindingContext) -> Fix | None:
+    data = context.profile.data
+    if not isinstance(data, ImageSource) or not _is_image(context):
+        return None
+    if data.augmentation != NO_AUGMENTATION:
+        return None
+    values = {"rotate_degrees": 10.0, "zoom": 0.1, "shift": 0.1}
+    changes = (Change(path=("data", "augmentation"), value=values),)
+    return context.fix(Fix(label="Change images at random", changes=changes))
+
+
+def _pretrained(context: FindingContext) -> Fix | None:
+    model = context.profile.model
+    shape = () if context.data is None else context.data.feature_shape
+    if model.begins_with not in ("", "none") or not _is_image(context):
+        return None
+    if min(shape[:2]) < _LEAST_SIDE:
+        return None
+    value = {"source": _PRETRAINED, "weights": "imagenet", "frozen_layers": "base"}
+    change = Change(path=("model",), value=value)
+    return context.fix(Fix(label=f"Use pretrained {_PRETRAINED}", changes=(change,)))
+
+
+def _is_image(context: FindingContext) -> bool:
+    shape = () if context.data is None else context.data.feature_shape
+    return len(shape) == 2 or (len(shape) == 3 and shape[2] in (1, 3))
+
+
+def _narrower(model: Model) -> Fix | None:
+    """Layers half as wide, of a model whose widths are settings."""
+    widths = {name: getattr(model, name, None) for name in ("filters", "hidden")}
+    changes = tuple(
+        Change(path=("model", name), value=[max(4, width // 2) for width in found])
+        for name, found in widths.items()
+        if isinstance(found, tuple) and found and max(found) > 4
+    )
+    return Fix(label="Halve the layers", changes=changes) if changes else None
+
+
+def _other_rate(context: FindingContext) -> float:
+    """The usual rate of the optimizer, or where it is near that, a tenth of what was chosen."""
+    training = context.profile.training
+    usual = _USUAL_RATES.get(training.optimizer, _USUAL_RATE)
+    is_near = usual / 30.0 <= training.learning_rate <= 3.0 * usual
+    return training.learning_rate / 10.0 if is_near else usual

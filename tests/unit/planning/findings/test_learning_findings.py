@@ -1,0 +1,220 @@
+"""What is said of a training that learns by heart, that does not learn, and of one that learns."""
+
+import math
+from collections.abc import Sequence
+
+import pytest
+
+from gpupanel.domain.application_model import ApplicationModel
+from gpupanel.domain.augmentation import Augmentation
+from gpupanel.domain.data import DigitsData, ImagesData
+from gpupanel.domain.events import DataReady, EpochDone
+from gpupanel.domain.layered_models import CnnModel
+from gpupanel.domain.outcome import Metrics
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.training import TrainingSettings
+from gpupanel.planning.findings.context import FindingContext
+from gpupanel.planning.findings.learning_findings import (
+    best_epoch_long_ago,
+    does_not_learn,
+    overfitting,
+)
+from gpupanel.planning.fixes import apply_fix
+from tests.fakes.devices import CPU_ONLY
+from tests.unit.planning.findings.recorded import START_S, context_of, profile_of
+
+RULES = (overfitting, does_not_learn, best_epoch_long_ago)
+
+
+def course(
+    losses: Sequence[float],
+    val_losses: Sequence[float | None] = (),
+    profile: Profile | None = None,
+    *,
+    shape: tuple[int, ...] = (64, 64, 3),
+    **metrics: Sequence[float],
+) -> FindingContext:
+    """A training with these losses, an epoch of 20 steps each."""
+    validated = val_losses or [None] * len(losses)
+    epochs = tuple(
+        EpochDone(
+            time_s=START_S + place,
+            epoch=place + 1,
+            step=20 * (place + 1),
+            seconds=1.0,
+            metrics=Metrics(
+                loss=loss,
+                val_loss=validated[place],
+                **{name: values[place] for name, values in metrics.items()},
+            ),
+        )
+        for place, loss in enumerate(losses)
+    )
+    data = DataReady(
+        time_s=START_S,
+        training_examples=200,
+        validation_examples=50,
+        feature_shape=shape,
+        class_count=10,
+        steps_per_epoch=20,
+    )
+    return context_of(profile or profile_of(), CPU_ONLY, epochs=epochs, data=data)
+
+
+def found(context: FindingContext) -> dict[str, Problem]:
+    return {each.problem.code: each.problem for rule in RULES for each in rule(context)}
+
+
+def training(**settings: object) -> Profile:
+    return Profile.model_validate(
+        {"devices": {"visible": ["cpu"]}, "training": {"epochs": 200, **settings}}
+    )
+
+
+def falling(count: int, to: float = 0.01) -> list[float]:
+    return [2.3 * (to / 2.3) ** (place / (count - 1)) for place in range(count)]
+
+
+IMAGES = Profile(
+    data=ImagesData(path="/pictures"),
+    model=CnnModel(filters=(32, 64), hidden=(128,)),
+    devices=profile_of().devices,
+)
+
+
+def test_that_a_validation_loss_that_rises_while_the_training_loss_falls_is_overfitting() -> None:
+    rising = [1.0 + 0.08 * abs(place - 6) for place in range(20)]
+    right = {"accuracy": [0.97] * 20, "val_accuracy": [0.675] * 20}
+    problem = found(course(falling(20), rising, IMAGES, **right))["overfitting"]
+    assert "since epoch 7 the training loss fell" in problem.message
+    assert "97.0 % in training and 67.5 % in validation" in problem.message
+    labels = [each.label for each in (problem.fix, *problem.alternatives) if each is not None]
+    assert labels == [
+        "Change images at random",
+        "Use pretrained MobileNetV3Small",
+        "Halve the layers",
+        "Stop early",
+    ]
+    assert list(found(course(falling(20), rising, IMAGES, **right))) == ["overfitting"]
+
+
+def test_that_a_validation_loss_that_stands_while_training_goes_on_is_overfitting() -> None:
+    standing = [max(0.709, 2.0 - 0.3 * place) for place in range(20)]
+    right = {"accuracy": [0.96] * 20, "val_accuracy": [0.7] * 20}
+    assert list(found(course(falling(20), standing, **right))) == ["overfitting"]
+
+
+def test_that_each_fix_changes_what_it_names() -> None:
+    rising = [1.0 + 0.1 * abs(place - 6) for place in range(20)]
+    problem = found(course(falling(20), rising, IMAGES))["overfitting"]
+    assert problem.fix is not None
+    augmented, pretrained, narrower, earlier = (
+        apply_fix(IMAGES, fix) for fix in (problem.fix, *problem.alternatives)
+    )
+    assert isinstance(augmented.data, ImagesData)
+    assert augmented.data.augmentation == Augmentation(rotate_degrees=10.0, zoom=0.1, shift=0.1)
+    assert isinstance(pretrained.model, ApplicationModel)
+    assert (pretrained.model.weights, pretrained.model.frozen_layers) == ("imagenet", "base")
+    assert isinstance(narrower.model, CnnModel)
+    assert (narrower.model.filters, narrower.model.hidden) == ((16, 32), (64,))
+    assert earlier.training.early_stopping_patience == 10
+
+
+def test_that_nothing_is_offered_that_is_there_or_does_not_fit() -> None:
+    rising = [1.0 + 0.1 * abs(place - 6) for place in range(20)]
+    profile = Profile(
+        data=DigitsData(augmentation=Augmentation(shift=0.1)),
+        model=CnnModel(filters=(4,), hidden=()),
+        training=TrainingSettings(early_stopping_patience=30),
+        devices=profile_of().devices,
+    )
+    problem = found(course(falling(20), rising, profile, shape=(8, 8)))["overfitting"]
+    assert problem.fix is None
+
+
+@pytest.mark.parametrize(
+    ("losses", "val_losses", "accuracies"),
+    [
+        pytest.param(falling(20), falling(20, 0.05), (), id="both fall"),
+        pytest.param(falling(20), [0.05] * 20, (0.999, 0.986), id="a model that is nearly perfect"),
+        pytest.param([0.3] * 20, [0.9] * 20, (0.9, 0.7), id="both stand, and always were apart"),
+        pytest.param(
+            falling(20), [0.5 + 0.02 * (place % 2) for place in range(20)], (0.9, 0.88), id="noise"
+        ),
+        pytest.param(falling(5), [1.0, 0.8, 1.2, 1.4, 1.6], (0.9, 0.5), id="too few epochs"),
+        pytest.param(
+            [2.0 - 0.01 * place for place in range(20)],
+            [1.0 + 0.1 * place for place in range(20)],
+            (0.6, 0.5),
+            id="training hardly falls",
+        ),
+    ],
+)
+def test_that_nothing_is_said_of_a_training_that_does_not_learn_by_heart(
+    losses: list[float], val_losses: list[float], accuracies: tuple[float, ...]
+) -> None:
+    names = ("accuracy", "val_accuracy")
+    right = {name: [each] * len(losses) for name, each in zip(names, accuracies, strict=False)}
+    assert "overfitting" not in found(course(losses, val_losses, **right))
+
+
+@pytest.mark.parametrize(
+    ("metrics", "words"),
+    [
+        ({"val_accuracy": 0.112, "val_f1": 2 * 0.112 / 1.112 / 10}, "11.2 % right"),
+        ({"val_accuracy": 0.1, "val_f1": 0.095}, "guessing among 10 classes"),
+        ({"val_accuracy": 0.95, "val_f1": 0.0}, "no example any label"),
+        ({"val_r2": -0.01}, "no better than the mean"),
+    ],
+)
+def test_that_a_loss_that_stands_where_it_began_is_no_learning(
+    metrics: dict[str, float], words: str
+) -> None:
+    flat = [math.log(10)] * 8
+    context = course(flat, flat, **{name: [value] * 8 for name, value in metrics.items()})
+    problem = found(context)["does_not_learn"]
+    assert words in problem.message
+    assert problem.fix is not None
+
+
+@pytest.mark.parametrize(
+    ("losses", "metrics"),
+    [
+        pytest.param([0.001] * 8, {"val_accuracy": 1.0, "val_f1": 1.0}, id="learned in one epoch"),
+        pytest.param([400.0] * 8, {"val_r2": 0.6}, id="values that are predicted"),
+        pytest.param(
+            falling(8, 1.5), {"val_accuracy": 0.1, "val_f1": 0.02}, id="it begins to fall"
+        ),
+        pytest.param([2.3] * 4, {"val_accuracy": 0.1, "val_f1": 0.018}, id="too few epochs"),
+    ],
+)
+def test_that_what_has_learned_or_begins_to_is_left_alone(
+    losses: list[float], metrics: dict[str, float]
+) -> None:
+    several = {name: [value] * len(losses) for name, value in metrics.items()}
+    assert "does_not_learn" not in found(course(losses, losses, **several))
+
+
+@pytest.mark.parametrize(
+    ("rate", "offered"), [(1.0, 0.001), (1e-6, 0.001), (1e-3, 1e-4), (2e-4, 2e-5)]
+)
+def test_that_the_usual_rate_is_offered_and_near_it_a_tenth(rate: float, offered: float) -> None:
+    flat = [math.log(10)] * 8
+    problem = found(course(flat, flat, training(learning_rate=rate)))["does_not_learn"]
+    assert problem.fix is not None
+    [change] = problem.fix.changes
+    assert change.value == pytest.approx(offered)
+
+
+def test_that_a_best_epoch_that_is_long_past_is_named_with_what_it_cost() -> None:
+    standing = [max(0.2, 1.0 - 0.1 * place) + 0.001 * place for place in range(30)]
+    context = course(standing, standing)
+    [finding] = best_epoch_long_ago(context)
+    assert "since epoch 9: its validation loss was" in finding.problem.message
+    assert finding.cost_fraction == pytest.approx(21 / 30)
+    assert finding.since_s == START_S + 8
+    stops = training(early_stopping_patience=40)
+    assert not list(best_epoch_long_ago(course(standing, standing, stops)))
+    assert not list(best_epoch_long_ago(course(standing[:18], standing[:18])))
+    assert not list(best_epoch_long_ago(course(falling(30), falling(30))))
