@@ -414,7 +414,7 @@ class ProblemReported(_Event):
 
 
 class FindingReported(_Event, Finding):
-    """The supervisor found why the training is slower than it could be.
+    """The supervisor found why the training is slow, or learns badly.
 
     Once for each code and device, and again when it comes back after a minute without it.
     """

@@ -1,4 +1,4 @@
-"""Why a training is slower than it could be, as it was found while it went on."""
+"""Why a training is slow, or learns badly, as it was found while it went on."""
 
 from typing import Annotated, Final
 
@@ -13,7 +13,7 @@ _ABBREVIATIONS: Final = {"cpu": "CPU", "gpu": "GPU", "pcie": "PCIe"}
 
 
 class Finding(Value):
-    """What holds a training up, with what to do about it.
+    """What is wrong with a training, with what to do about it.
 
     Attributes:
         problem: With a stable code, the figures, and a fix where a change of the profile is one.

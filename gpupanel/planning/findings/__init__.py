@@ -1,1 +1,1 @@
-"""Why a training is slower than it could be: a file a theme, every rule in ``registry``."""
+"""Why a training is slow, or learns badly: a file a theme, every rule in ``registry``."""

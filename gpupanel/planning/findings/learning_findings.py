@@ -29,6 +29,8 @@ _LOSS_RATIO: Final = 1.5
 """Of validation to training loss, where no accuracy is measured."""
 _FEWEST_STEPS: Final = 100
 _LIKE_CHANCE: Final = 0.98
+_BEYOND_CHANCE: Final = 3.0
+"""Times the loss of a guess: only a rate that is far too high leads there, though it may fall."""
 _LEAST_R2: Final = 0.02
 _LEAST_F1: Final = 0.02
 _FEWEST_VALIDATED: Final = 10
@@ -42,6 +44,16 @@ _USUAL_RATE: Final = 1e-3
 """Of Adam and its kind, as Keras's default."""
 
 
+_BY_HEART: Final = (
+    "More examples help most; else change them at random (augmentation), train a smaller or a "
+    "pretrained network, or stop earlier."
+)
+_LABELS: Final = (
+    "In validation it is no better than a guess: see with Scan data… whether the labels belong to "
+    "their examples."
+)
+
+
 def overfitting(context: FindingContext) -> Iterator[Finding]:
     """Validation goes another way than training, and the model is right on its own examples only.
 
@@ -53,6 +65,7 @@ def overfitting(context: FindingContext) -> Iterator[Finding]:
         return
     last = context.epochs[-1]
     settings = context.profile.training
+    guess = _guess(last.metrics, 0 if context.data is None else context.data.class_count)
     narrower = _narrower(context.profile.model)
     stopping = Fix.of("Stop early", "training.early_stopping_patience", _PATIENCE)
     yield Finding(
@@ -63,8 +76,7 @@ def overfitting(context: FindingContext) -> Iterator[Finding]:
             f"{number(begun.metrics.loss)} to {number(last.metrics.loss)}, the validation loss "
             f"went from {number(begun.metrics.val_loss)} to {number(last.metrics.val_loss)}"
             f"{_right_on(last.metrics)}.",
-            "More examples help most; else change them at random (augmentation), train a smaller "
-            "or a pretrained network, or stop earlier.",
+            _LABELS if guess else _BY_HEART,
             (
                 _augmented(context),
                 _pretrained(context),
@@ -77,30 +89,35 @@ def overfitting(context: FindingContext) -> Iterator[Finding]:
 
 
 def does_not_learn(context: FindingContext) -> Iterator[Finding]:
-    """The training loss stands where it began, and the model is no better than a constant guess."""
+    """The training loss has stood for half of the epochs at what a constant guess comes to.
+
+    At a rate that is far too high the loss of the first epoch may be any number.
+    """
     epochs = [each for each in context.epochs if _is_known(each.metrics.loss)]
     if len(epochs) < _FEWEST_EPOCHS or epochs[-1].step < _FEWEST_STEPS:
         return
-    first, last = epochs[0], epochs[-1]
+    now = len(epochs) - 1
+    half = now - max(4, now // 2)
+    before, last = epochs[half], epochs[now]
     losses = _smoothed([each.metrics.loss or 0.0 for each in epochs])
-    if min(losses) < _STANDS * (first.metrics.loss or 0.0):
-        return
-    guess = _guess(last.metrics, 0 if context.data is None else context.data.class_count)
-    if not guess:
+    classes = 0 if context.data is None else context.data.class_count
+    guess = _guess(last.metrics, classes)
+    is_beyond = classes > 1 and losses[now] > _BEYOND_CHANCE * math.log(classes)
+    if not guess or (losses[now] < _STANDS * losses[half] and not is_beyond):
         return
     rate = _other_rate(context)
     yield Finding(
         problem=hint(
             "does_not_learn",
-            f"The model does not learn: the training loss is {number(last.metrics.loss)} after "
-            f"{len(epochs):,} epochs and was {number(first.metrics.loss)} in the first, and "
-            f"{guess}.",
+            f"The model does not learn: the training loss was {number(before.metrics.loss)} in "
+            f"epoch {before.epoch:,} and is {number(last.metrics.loss)} in epoch {last.epoch:,}, "
+            f"and {guess}.",
             "Look for a learning rate with Find learning rate…, and see with Scan data… whether "
             "the labels belong to their examples.",
             (context.fix(Fix.of(f"Use a rate of {rate:g}", "training.learning_rate", rate)),),
             "training.learning_rate",
         ),
-        since_s=first.time_s,
+        since_s=epochs[0].time_s,
     )
 
 

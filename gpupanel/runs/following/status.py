@@ -93,7 +93,7 @@ class RunStatus(Value):
         predictions: Where they stand, relative to the run's directory.
         restarts: How often the run was started again.
         restarted: The last time that it was.
-        findings: What holds the training up, the last of each code and device.
+        findings: What was found about the training, the last of each code and device.
         problems_before: How many of the problems were reported before that.
         resumed: The checkpoint that it went on from then; ``None``: none was there.
         checkpoint: The last one that was saved.

@@ -21,8 +21,8 @@ def problems_section(material: ReportMaterial) -> Html:
 
 
 def findings_section(material: ReportMaterial) -> Html:
-    """Why a training was slower than it could be, each with since when and what it cost."""
-    return section("What held it up", *map(_finding, material.events.findings))
+    """What was found about a training, each with since when and what it cost."""
+    return section("Findings", *map(_finding, material.events.findings))
 
 
 def _problem(problem: Problem) -> Html:

@@ -38,7 +38,7 @@ class RunEvents:
         rates: Step and learning rate, ascending.
         problems: At most :data:`MOST_PROBLEMS`, in their order, each once.
         more_problems: How many others there were.
-        findings: What held the training up, the last of each code and device.
+        findings: What was found about the training, the last of each code and device.
         restarts: How often the run was started again.
         devices: The last answer of TensorFlow in the process that leads.
         data: Sizes of its sets; ``None``: it came to none.

@@ -68,7 +68,7 @@ class AttemptSetup:
         events: The events of the run, read up to where the attempt begins.
         requests: That end the run.
         gpus: Knows which GPUs of the run are lost.
-        findings: Finds out why the training is slower than it could be; ``None``: the run trains
+        findings: Finds out why the training is slow, or learns badly; ``None``: the run trains
             nothing.
         node_samples: Takes what the devices of a cluster's nodes report.
     """

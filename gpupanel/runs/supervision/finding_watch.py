@@ -1,4 +1,4 @@
-"""Finds out during a training why it is slower than it could be, and reports it."""
+"""Finds out during a training why it is slow, or learns badly, and reports it."""
 
 import threading
 import time

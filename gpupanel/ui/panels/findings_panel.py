@@ -1,4 +1,4 @@
-"""Why the shown training is slower than it could be, each reason with its fixes."""
+"""What was found about the shown training, each finding with its fixes."""
 
 from collections.abc import Sequence
 
@@ -41,7 +41,7 @@ class FindingsPanel(QFrame):
         self._next = QPushButton(self)
         self._next.setObjectName("next_finding")
         self._next.setProperty("role", "quiet")
-        self._next.setToolTip("Shows what else holds the training up")
+        self._next.setToolTip("Shows what else was found")
         self._next.clicked.connect(self._turn)
         self._row = QHBoxLayout(self)
         self._lay_out()

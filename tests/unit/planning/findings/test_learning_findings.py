@@ -1,7 +1,9 @@
 """What is said of a training that learns by heart, that does not learn, and of one that learns."""
 
+import json
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -22,7 +24,7 @@ from gpupanel.planning.findings.learning_findings import (
 )
 from gpupanel.planning.fixes import apply_fix
 from tests.fakes.devices import CPU_ONLY
-from tests.unit.planning.findings.recorded import START_S, context_of, profile_of
+from tests.unit.planning.findings.recorded import START_S, WINDOWS, context_of, profile_of
 
 RULES = (overfitting, does_not_learn, best_epoch_long_ago)
 
@@ -73,7 +75,8 @@ def training(**settings: object) -> Profile:
 
 
 def falling(count: int, to: float = 0.01) -> list[float]:
-    return [2.3 * (to / 2.3) ** (place / (count - 1)) for place in range(count)]
+    begin = 2.3 if to < 2.3 else 10.0 * to
+    return [begin * (to / begin) ** (place / (count - 1)) for place in range(count)]
 
 
 IMAGES = Profile(
@@ -178,6 +181,19 @@ def test_that_a_loss_that_stands_where_it_began_is_no_learning(
     assert problem.fix is not None
 
 
+def test_that_a_rate_that_is_far_too_high_is_found_although_the_loss_fell_from_a_peak() -> None:
+    for losses in ([350.0, 12.0, 2.6, 2.5, 2.7, 2.5, 2.8, 2.6, 2.7], falling(9, 40.0)):
+        context = course(losses, losses, training(learning_rate=10.0))
+        assert list(found(context)) == ["does_not_learn"]
+
+
+def test_that_what_is_learned_by_heart_and_validates_as_a_guess_is_a_matter_of_labels() -> None:
+    chance = {"accuracy": [0.9] * 20, "val_accuracy": [0.09] * 20, "val_f1": [0.08] * 20}
+    rising = [2.3 + 0.05 * place for place in range(20)]
+    problem = found(course(falling(20), rising, **chance))["overfitting"]
+    assert "whether the labels belong to their examples" in problem.hint
+
+
 @pytest.mark.parametrize(
     ("losses", "metrics"),
     [
@@ -218,3 +234,24 @@ def test_that_a_best_epoch_that_is_long_past_is_named_with_what_it_cost() -> Non
     assert not list(best_epoch_long_ago(course(standing, standing, stops)))
     assert not list(best_epoch_long_ago(course(standing[:18], standing[:18])))
     assert not list(best_epoch_long_ago(course(falling(30), falling(30))))
+
+
+RECORDED = json.loads((WINDOWS / "clean_courses.json").read_text())
+"""Twenty real trainings on two processors, each epoch's training and validation metrics."""
+KEYS = ("loss", "val_loss", "accuracy", "val_accuracy", "val_f1", "val_r2")
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_that_nothing_is_said_of_a_clean_training_at_any_moment(name: str) -> None:
+    of_run = RECORDED[name]
+    whole = course([row[0] for row in of_run["epochs"]], [row[1] for row in of_run["epochs"]])
+    assert whole.data is not None
+    data = whole.data.model_copy(
+        update={"class_count": of_run["classes"], "feature_shape": tuple(of_run["shape"])}
+    )
+    epochs = tuple(
+        each.model_copy(update={"metrics": Metrics(**dict(zip(KEYS, row, strict=True)))})
+        for each, row in zip(whole.epochs, of_run["epochs"], strict=True)
+    )
+    for count in range(1, len(epochs) + 1):
+        assert found(replace(whole, data=data, epochs=epochs[:count])) == {}, count

@@ -297,9 +297,9 @@ def test_that_what_held_a_training_up_stands_in_a_report_with_its_cost(runs_dir:
     page = page_of(run.layout)
 
     assert page.count("Replica &lt;1&gt; is slow.") == 1
-    assert "What held it up" in page
+    assert "<h2>Findings" in page
     assert "about 25 % of the training" in page
-    assert "What held it up" not in page_of(trained(runs_dir).layout)
+    assert "<h2>Findings" not in page_of(trained(runs_dir).layout)
 
 
 def test_that_a_run_that_was_started_again_says_so_and_why(runs_dir: Path) -> None:
