@@ -5,6 +5,7 @@ from gpupanel.ui.bindings.confirmations import EndConfirmation, ProcessActions, 
 from gpupanel.ui.bindings.device_history_binding import DeviceHistoryBinding
 from gpupanel.ui.bindings.doctor_binding import DoctorBinding
 from gpupanel.ui.bindings.drops import Drops
+from gpupanel.ui.bindings.finder_binding import FinderBinding
 from gpupanel.ui.bindings.finding_fixes import FindingFixes
 from gpupanel.ui.bindings.folds_binding import FoldsBinding
 from gpupanel.ui.bindings.history_binding import HistoryBinding
@@ -158,6 +159,7 @@ def _add_window(core: WindowCore, parts: WindowParts) -> None:
     bar, live, tabs = core.profile_bar, core.live_page, core.tabs
     menus = MenuBinding(actions, session, control, bar, live, tabs, doctor, window)
     add(menus, ending=StopRank.MEMORY)
+    add(FinderBinding(actions.find, session, core.session_page, tabs, menus.menu_bar))
     add(TrustConfirmation(control, core.questions, window))
     add(EndConfirmation(session, control, core.questions, window))
     add(LastSession(session, core.profiles, settings, window), ending=StopRank.MEMORY)

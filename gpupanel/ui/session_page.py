@@ -175,9 +175,17 @@ class SessionPage(QWidget):
     @Slot(str)
     def go_to_field(self, field: str) -> None:
         """Show the editor of a dotted profile key."""
-        panel = next((each for each in self._panels if each.edits(field)), None)
+        panel = self._panel_of(field)
         if panel is not None:
             self.sections.show_widget(panel.focus_editor(field))
+
+    def section_of(self, field: str) -> str | None:
+        """The title of the section that edits a dotted profile key; ``None``: none is shown."""
+        panel = self._panel_of(field)
+        return None if panel is None or panel.isHidden() else panel.section_title
+
+    def _panel_of(self, field: str) -> SettingsCard | None:
+        return next((each for each in self._panels if each.edits(field)), None)
 
     @Slot(object)
     def _show_profile(self, profile: Profile) -> None:

@@ -38,6 +38,7 @@ from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.dialogs.about_dialog import AboutDialog
 from gpupanel.ui.dialogs.device_history_dialog import DeviceHistoryDialog
 from gpupanel.ui.dialogs.doctor_dialog import DoctorDialog
+from gpupanel.ui.dialogs.finder_dialog import FinderDialog, FinderEntry
 from gpupanel.ui.dialogs.guide_dialog import GuideDialog
 from gpupanel.ui.dialogs.label_dialog import LabelDialog
 from gpupanel.ui.dialogs.new_sweep_dialog import NewSweepDialog
@@ -149,6 +150,14 @@ def scatter() -> ScatterDialog:
     return dialog
 
 
+def finder() -> FinderDialog:
+    found = FinderEntry(NAME, NAME, NAME, NAME, NAME, is_possible=True, go=list)
+    window = QMainWindow()
+    dialog = FinderDialog([found], window)
+    dialog.setParent(None, dialog.windowFlags())  # the window is gone with this call
+    return dialog
+
+
 def shortcuts() -> ShortcutsDialog:
     menus, window = QMenuBar(), QMainWindow()
     menus.addMenu("File").addAction(NAME).setShortcut("Ctrl+K")
@@ -173,6 +182,7 @@ MADE: dict[str, Callable[[], QDialog]] = {
         DoctorDialog(), "setReport", filled(DoctorReport, NAME, problems=(PROBLEM,))
     ),
     "ExamplesDialog": examples,
+    "FinderDialog": finder,
     "GuideDialog": guide,
     "LabelDialog": lambda: LabelDialog(RUN, None, at_notes=True),
     "LayersDialog": lambda: shown(

@@ -1,56 +1,12 @@
-"""The letters by which the rows of a form are reached from the keyboard."""
+"""The letters by which menus and buttons are reached from the keyboard."""
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from PySide6.QtWidgets import QPushButton
 
-from gpupanel.ui.forms.value_form import with_mnemonics
 from gpupanel.ui.menus.window_actions import MENU_LETTERS
 from gpupanel.ui.panels.profile_bar import ProfileBar
 from gpupanel.ui.panels.run_bar import RunBar
 from gpupanel.ui.panels.welcome_panel import WelcomePanel
 from gpupanel.ui.run_state import ButtonStates
-
-TITLES = st.lists(st.text(st.characters(codec="ascii", exclude_characters="&"), max_size=12))
-
-
-@pytest.mark.parametrize(
-    ("titles", "shown"),
-    [
-        (["Batch", "Seed"], ["&Batch", "&Seed"]),
-        (["Seed", "Shuffle all images"], ["&Seed", "Shuffle &all images"]),
-        (["Ab", "Ba", "ab", "Abd"], ["&Ab", "&Ba", "ab", "Ab&d"]),
-        (["Aa", "aA"], ["&Aa", "aA"]),
-        (["3x3 tiles"], ["3x3 &tiles"]),
-        (["", "12"], ["", "12"]),
-        ([], []),
-    ],
-)
-def test_that_the_first_letter_of_a_word_is_preferred_and_none_is_given_twice(titles, shown):
-    assert with_mnemonics(titles) == shown
-
-
-def test_that_letters_that_something_else_has_are_left_to_it():
-    assert with_mnemonics(["Kind", "Data set"], taken="Dk") == ["K&ind", "Data &set"]
-
-
-def test_that_the_letter_of_the_copy_buttons_is_left_to_them():
-    assert with_mnemonics(["Copies", "Classes"]) == ["C&opies", "C&lasses"]
-
-
-def test_that_the_letters_of_the_menus_are_left_to_them():
-    assert with_mnemonics(["Epochs", "Head", "Fever"]) == ["E&pochs", "He&ad", "Fever"]
-
-
-@given(titles=TITLES, taken=st.text("abcdefg", max_size=3))
-def test_that_titles_stay_as_they_are_and_letters_differ(titles, taken):
-    shown = with_mnemonics(titles, taken)
-    assert [each.replace("&", "") for each in shown] == titles
-    letters = [each.partition("&")[2][:1].lower() for each in shown if "&" in each]
-    assert len(set(letters)) == len(letters)
-    assert not set(letters) & set(taken)
-    assert all(letter.isalpha() for letter in letters)
 
 
 def test_that_no_button_of_the_bar_takes_a_letter_from_the_page_below(qtbot):

@@ -23,7 +23,6 @@ from gpupanel.ui.inputs.real_spin_box import RealSpinBox
 from gpupanel.ui.inputs.size_input import SizeInput
 from gpupanel.ui.inputs.switch import CheckBox, Switch
 from gpupanel.ui.inputs.text_input import PathEdit, TextInput
-from gpupanel.ui.menus.window_actions import MENU_LETTERS
 from gpupanel.ui.widgets.buttons import FoldButton
 from gpupanel.ui.widgets.labels import Note
 
@@ -157,26 +156,6 @@ def test_that_a_row_has_the_title_and_teaches_what_the_setting_does(form, name):
         assert declared.description in each.toolTip()
     assert widget.accessibleName() == declared.title
     assert widget.accessibleDescription() == declared.description
-
-
-def test_that_each_row_is_reached_by_a_letter_of_its_own(form):
-    titles = {
-        name: widget.text() if isinstance(widget, CheckBox) else label(form, name).text()
-        for name, widget in form.editors().items()
-    }
-    letters = {name: title.partition("&")[2][:1].lower() for name, title in titles.items()}
-    given = [letter for letter in letters.values() if letter]
-    assert len(set(given)) == len(given) >= len(letters) - 3
-    for name in (name for name, letter in letters.items() if not letter):
-        # Each of its letters is one of another row, or of the menus.
-        assert set(titles[name].lower()) <= {*given, *MENU_LETTERS, "c"}
-
-
-def test_that_the_letters_of_something_else_stay_free(qtbot):
-    form = ValueForm(Drawing(name=""), taken="nl")
-    qtbot.addWidget(form)
-    assert label(form, "name").text() == "N&ame"
-    assert label(form, "lines").text() == "L&ines"
 
 
 def test_that_the_tab_key_goes_through_the_rows_from_top_to_bottom(qtbot):
@@ -416,12 +395,12 @@ def inner_form(form: ValueForm) -> ValueForm:
 
 def test_that_a_table_within_a_table_is_folded_into_a_line_that_says_what_was_changed(painting):
     line = fold(painting)
-    assert line.text() == "&Wash: none"
+    assert line.text() == "Wash: none"
     assert line.accessibleName() == "Wash"
     assert "What is painted first." in line.toolTip()
     assert painting.findChildren(ValueForm) == []
     painting.setValue(Painting(wash=Wash(layers=2, amount=0.5)))
-    assert line.text() == "&Wash: layers, amount"
+    assert line.text() == "Wash: layers, amount"
 
 
 def test_that_a_setting_of_a_table_within_a_table_is_changed(painting, qtbot):
@@ -431,12 +410,9 @@ def test_that_a_setting_of_a_table_within_a_table_is_changed(painting, qtbot):
     counter = inner_form(painting).editors()["layers"]
     counter.stepBy(3)
     assert heard[-1] == painting.value() == Painting(wash=Wash(layers=3))
-    assert fold(painting).text() == "&Wash: layers"
+    assert fold(painting).text() == "Wash: layers"
     painting.setValue(Painting())
     assert inner_form(painting).value() == Wash()
-    # What a letter reaches is of the outer table alone.
-    titles = [each.text() for each in inner_form(painting).findChildren(QLabel)]
-    assert not [title for title in titles if "&" in title]
 
 
 def test_that_a_problem_within_a_table_stands_below_its_line(painting):

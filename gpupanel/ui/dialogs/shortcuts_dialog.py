@@ -1,11 +1,11 @@
 """The keys of the window, listed from the actions that have them."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QMenu, QMenuBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QMenuBar, QVBoxLayout, QWidget
 
+from gpupanel.ui.menus.menu_bar import actions_of
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.screen_fit import resize_within_screen
 from gpupanel.ui.widgets.table_model import Column, TableModel
@@ -36,7 +36,6 @@ _COLUMNS: tuple[Column[Shortcut], ...] = (
 )
 _OF_EVERY_WINDOW = (
     Shortcut("Anywhere", "Choose from the menus", "Alt + underlined letter"),
-    Shortcut("Anywhere", "Go to a setting", "Alt + underlined letter"),
     Shortcut("Anywhere", "Next control, previous control", "Tab, Shift+Tab"),
     Shortcut("Settings", "Return to the last value", "Esc"),
 )
@@ -80,26 +79,14 @@ def shortcuts_of(menus: QMenuBar, window: QWidget) -> tuple[Shortcut, ...]:
     """
     seen: set[QAction] = set()
     found: list[Shortcut] = []
-    for title in menus.actions():
-        menu = title.menu()
-        if isinstance(menu, QMenu):
-            for action in _actions_in(menu):
-                seen.add(action)
-                found += _listed(_plain(title.text()), action)
+    for menu, action in actions_of(menus):
+        seen.add(action)
+        found += _listed(menu, action)
     for action in window.findChildren(QAction):
         if action not in seen:
             found += _listed("Lists", action)
     unique = dict.fromkeys((*found, *_OF_EVERY_WINDOW))
     return tuple(unique)
-
-
-def _actions_in(menu: QMenu) -> Iterator[QAction]:
-    for action in menu.actions():
-        inner = action.menu()
-        if isinstance(inner, QMenu):
-            yield from _actions_in(inner)
-        else:
-            yield action
 
 
 def _listed(place: str, action: QAction) -> list[Shortcut]:

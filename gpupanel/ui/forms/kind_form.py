@@ -44,7 +44,7 @@ class KindForm(QWidget):
         Args:
             kinds: All that there are.
             value: Of one of them.
-            title: Of the chooser, with ``&`` before the letter that reaches it by keyboard.
+            title: Of the chooser.
             tip: What the choice is about.
             new: Makes the value of a kind for which nothing was typed.
             inputs: Those of settings that need one of their own, by key, for a value's type.
@@ -53,7 +53,6 @@ class KindForm(QWidget):
         self._kinds = {kind.source: kind for kind in kinds}
         self._new = new
         self._inputs = inputs
-        self._letter = title.partition("&")[2][:1].lower()
         self._drafts: dict[str, Any] = {}
         self._forms: dict[type[Value], ValueForm] = {}
         self._problems: Mapping[str, Problem] = {}
@@ -167,7 +166,7 @@ class KindForm(QWidget):
     def _form(self, value: Any) -> ValueForm:  # noqa: ANN401 - of one of the kinds
         kind = type(value)
         if kind not in self._forms:
-            form = ValueForm(value, inputs=self._inputs(value), taken=self._letter)
+            form = ValueForm(value, inputs=self._inputs(value))
             form.valueChanged.connect(self.change)
             form.errorsChanged.connect(self.errorsChanged)
             self._forms[kind] = form

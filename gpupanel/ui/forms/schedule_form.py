@@ -1,6 +1,5 @@
 """The form of a learning-rate schedule: what its kind needs, and the curve that follows."""
 
-import string
 from collections.abc import Mapping
 
 from PySide6.QtCore import Signal
@@ -34,8 +33,7 @@ class ScheduleForm(QWidget):
         super().__init__()
         self._training = training
         self._fine_tuning = fine_tuning
-        # Of two rows with one letter neither would be reached: those of a table go without.
-        self._form = ValueForm(training.schedule, taken=string.ascii_lowercase)
+        self._form = ValueForm(training.schedule)
         self._curve = RateCurveView()
         column = column_in(self, spacing=GRID)
         column.addWidget(self._form)

@@ -62,7 +62,7 @@ class SettingsForm(QWidget):
         """Adds a labelled editor.
 
         Args:
-            label: With ``&`` before the letter that reaches the editor by keyboard.
+            label: What the editor is called.
             editor: Gets the label's text as its accessible name.
             tip: One or two sentences that teach what the setting does; shown over both.
             key: The profile key that it edits, so that problems find the row.
@@ -87,17 +87,23 @@ class SettingsForm(QWidget):
         if key:
             self._editors[key] = editor
 
-    def add_setting(self, setting: Setting, editor: QWidget, letter: str) -> None:
-        """Adds the editor of a setting, with the words that it declares.
-
-        Args:
-            setting: Has the words.
-            editor: Changes it.
-            letter: Of the title, reaches the editor by keyboard.
-        """
-        place = setting.title.lower().index(letter)
-        label = f"{setting.title[:place]}&{setting.title[place:]}"
-        self.add_row(label, editor, setting.description, key=setting.name)
+    def add_setting(
+        self,
+        setting: Setting,
+        editor: QWidget,
+        *,
+        widest: int | None = WIDEST_INPUT,
+        tall: bool = False,
+    ) -> None:
+        """Adds the editor of a setting, with the words that it declares; see :meth:`add_row`."""
+        self.add_row(
+            setting.title,
+            editor,
+            setting.description,
+            key=setting.name,
+            widest=widest,
+            tall=tall,
+        )
 
     def add_wide(self, widget: QWidget, *, key: str = "") -> None:
         """Adds a widget below the editors' column, such as a check box or a note.

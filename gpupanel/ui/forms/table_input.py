@@ -91,7 +91,7 @@ class TableInput(QWidget):
         """Names the line.
 
         Args:
-            title: With ``&`` before the letter that reaches it by keyboard.
+            title: What the table is called.
         """
         self._title = title
         teach(self._fold, self._setting.title, self._setting.description)

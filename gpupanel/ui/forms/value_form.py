@@ -1,6 +1,5 @@
 """A form for a table of the profile, made of what its settings declare."""
 
-import string
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
@@ -18,7 +17,6 @@ from gpupanel.ui.forms.table_input import TableInput
 from gpupanel.ui.inputs.input import Input, TypedInput
 from gpupanel.ui.inputs.name_choices import NameChoices
 from gpupanel.ui.inputs.optional_choice import OptionalChoiceBox
-from gpupanel.ui.menus.window_actions import MENU_LETTERS
 from gpupanel.ui.widgets.buttons import FoldButton
 from gpupanel.ui.widgets.tips import teach
 
@@ -39,7 +37,6 @@ class ValueForm(SettingsForm):
         value: Value,
         *,
         inputs: Mapping[str, QWidget] | None = None,
-        taken: str = "",
         elsewhere: Collection[str] = (),
         parent: QWidget | None = None,
     ) -> None:
@@ -48,7 +45,6 @@ class ValueForm(SettingsForm):
         Args:
             value: Its type declares the settings.
             inputs: Those of settings that need one of their own, by key.
-            taken: Letters that reach something else of the same card from the keyboard.
             elsewhere: Settings that are edited elsewhere, by key; the form keeps them as they are.
             parent: The owner in Qt's sense.
         """
@@ -62,7 +58,7 @@ class ValueForm(SettingsForm):
         }
         self._hidden: set[str] = set()
         self._more = advanced_fold()
-        self._lay_out(taken)
+        self._lay_out()
         self._more.toggled.connect(self._show_rows)
         self._unfold({name for name, each in self._settings.items() if _is_set(each, value)})
         self.setValue(value)
@@ -141,29 +137,26 @@ class ValueForm(SettingsForm):
         if any(self._settings[name].advanced for name in names):
             self._more.setChecked(True)
 
-    def _lay_out(self, taken: str) -> None:
+    def _lay_out(self) -> None:
         ordered = sorted(self._settings.values(), key=lambda setting: setting.advanced)
-        titles = with_mnemonics((setting.title for setting in ordered), taken)
-        for setting, title in zip(ordered, titles, strict=True):
+        for setting in ordered:
             if setting.advanced and self._more.parent() is None:
                 self.add_fold(self._more)
-            self._add(setting, title)
+            self._add(setting)
 
-    def _add(self, setting: Setting, title: str) -> None:
+    def _add(self, setting: Setting) -> None:
         widget = self._inputs[setting.name]
         if isinstance(widget, QCheckBox):
-            widget.setText(title)
+            widget.setText(setting.title)
             teach(widget, setting.title, setting.description)
             self.add_wide(widget, key=setting.name)
         elif isinstance(widget, TableInput):
-            widget.set_title(title)
+            widget.set_title(setting.title)
             self.add_whole(widget, key=setting.name)
         else:
             widest = None if setting.type is SettingType.PATH else WIDEST_INPUT
             is_tall = getattr(widget, "is_tall", False)
-            self.add_row(
-                title, widget, setting.description, key=setting.name, widest=widest, tall=is_tall
-            )
+            self.add_setting(setting, widget, widest=widest, tall=is_tall)
         self._input(setting.name).valueChanged.connect(partial(self._change, setting.name))
         if isinstance(widget, TypedInput):
             widget.errorChanged.connect(self.errorsChanged)
@@ -196,38 +189,9 @@ def advanced_fold() -> FoldButton:
 
 def _input_of(setting: Setting) -> QWidget:
     if setting.type is SettingType.TABLE:
-        # Of two rows with one letter neither would be reached: those of a table go without.
-        return TableInput(setting, partial(ValueForm, taken=string.ascii_lowercase))
+        return TableInput(setting, ValueForm)
     return input_for(setting)
 
 
 def _is_set(setting: Setting, value: Value) -> bool:
     return bool(getattr(value, setting.name) != setting.default)
-
-
-_ELSEWHERE = "c" + MENU_LETTERS
-"""The letters of the buttons that copy, which are on the screen beside the forms, and of the menus:
-a letter that two have moves the focus and clicks nothing."""
-
-
-def with_mnemonics(titles: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
-    """The titles, each with ``&`` before a letter that no other one has.
-
-    The first letter of a word is preferred; a title whose letters are all taken goes without.
-
-    Args:
-        titles: What stands beside the inputs of one form, from top to bottom.
-        taken: Letters that something else has.
-    """
-    used = {*_ELSEWHERE, *(letter.lower() for letter in taken)}
-    return [_with_mnemonic(title, used) for title in titles]
-
-
-def _with_mnemonic(title: str, used: set[str]) -> str:
-    begins = [place for place in range(len(title)) if place == 0 or title[place - 1] == " "]
-    for place in (*begins, *range(len(title))):
-        letter = title[place].lower()
-        if letter.isalpha() and letter not in used:
-            used.add(letter)
-            return f"{title[:place]}&{title[place:]}"
-    return title

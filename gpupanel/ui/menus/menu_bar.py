@@ -1,6 +1,6 @@
 """The bar of menus above the window."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
@@ -34,3 +34,20 @@ class MenuBar(QMenuBar):
                     menu.addAction(entry)
                 else:
                     menu.addMenu(inner[entry])
+
+
+def actions_of(bar: QMenuBar) -> Iterator[tuple[str, QAction]]:
+    """All actions of the menus, those of inner ones too, each with the title of its menu."""
+    for title in bar.actions():
+        menu = title.menu()
+        if isinstance(menu, QMenu):
+            yield from ((title.text().replace("&", ""), each) for each in _actions_in(menu))
+
+
+def _actions_in(menu: QMenu) -> Iterator[QAction]:
+    for action in menu.actions():
+        inner = action.menu()
+        if isinstance(inner, QMenu):
+            yield from _actions_in(inner)
+        else:
+            yield action

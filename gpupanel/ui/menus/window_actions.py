@@ -54,6 +54,12 @@ class WindowActions(QObject):
         self.redo = self._make("edit_redo", "&Redo", "Makes it again", "Ctrl+Shift+Z")
         for each in (self.undo, self.redo):
             each.setAutoRepeat(True)
+        self.find = self._make(
+            "edit_find",
+            "&Find setting or action…",
+            "Goes to a setting, or does what a menu has, by a part of its name",
+            "Ctrl+K",
+        )
 
     def _make_run(self) -> None:
         make = self._make
@@ -134,6 +140,7 @@ class WindowActions(QObject):
             tip: As it stands in a tooltip.
         """
         action.setToolTip(wrapped(tip))
+        action.setWhatsThis(tip)
 
     def _make(self, name: str, text: str, tip: str, keys: _Keys = "") -> QAction:
         """An action whose keys work while its menu is closed.
@@ -189,7 +196,7 @@ def menus_of(actions: WindowActions) -> Sequence[tuple[str, Sequence[Entry]]]:
     helps = (a.guide, a.shortcuts, a.doctor, None, a.about)
     return (
         ("&File", file),
-        ("&Edit", (a.undo, a.redo)),
+        ("&Edit", (a.undo, a.redo, None, a.find)),
         ("&Run", (*run, *rest)),
         ("&View", (*pages, None, a.reset_zoom, None, *a.themes.actions())),
         ("&Help", helps),

@@ -49,12 +49,12 @@ class ClusterPanel(SettingsCard):
         self._machines = ChoiceBox((_HERE, _CLUSTER))
         self._machines.setObjectName("machines_chooser")
         choice = SettingsForm()
-        choice.add_row("Trains &on", self._machines, _TIP, key="cluster")
+        choice.add_row("Trains on", self._machines, _TIP, key="cluster")
         needs = Note(_NEEDS)
         choice.add_wide(needs)
         self._choice, self._needs = choice, needs
         self._form = ValueForm(
-            ClusterSettings(), inputs={"address": _address(), "network": _network()}, taken="o"
+            ClusterSettings(), inputs={"address": _address(), "network": _network()}
         )
         self.add_form(choice)
         self.add_form(self._form)

@@ -54,7 +54,7 @@ class ModelPanel(SettingsCard):
         self.setAcceptDrops(True)
         self._trains = True
         self._replica_count = 1
-        self._form = KindForm(_KINDS, DEFAULT_MODEL, title="&Kind", tip=_KIND_TIP)
+        self._form = KindForm(_KINDS, DEFAULT_MODEL, title="Kind", tip=_KIND_TIP)
         self._form.chooser.setObjectName("model_selector")
         self._note = Note(_NO_FILE)
         self._sketch = LayerSketch()

@@ -41,8 +41,6 @@ _INTRO = (
     "Trains the session several times with other values of its settings. Each trial is a run of "
     "its own, which the queue starts; the window may be closed meanwhile."
 )
-_TAKEN = "aqsc"
-"""The letters of the buttons."""
 
 
 class NewSweepDialog(QDialog):
@@ -69,9 +67,7 @@ class NewSweepDialog(QDialog):
         self.finder = SettingFinder()
         self.finder.chosen.connect(self._add)
         metrics = ChoiceBox([Choice(name, name) for name in METRICS])
-        self.form = ValueForm(
-            self._sweep, inputs={"metric": metrics}, taken=_TAKEN, elsewhere=("values",)
-        )
+        self.form = ValueForm(self._sweep, inputs={"metric": metrics}, elsewhere=("values",))
         self.form.valueChanged.connect(self._take_form)
         self.form.errorsChanged.connect(self._show_buttons)
         self.trials = TrialsView()

@@ -44,7 +44,7 @@ class DataPanel(SettingsCard):
         self._form = KindForm(
             kinds_of(DataSettings),
             DEFAULT_DATA,
-            title="&Data set",
+            title="Data set",
             tip=_SOURCE_TIP,
             new=self._new,
             inputs=self._inputs,

@@ -72,7 +72,7 @@ class StrategyPanel(SettingsCard):
         self._editor = PlacementEditor()
         self._form = _FoldedForm(self._more, self)
         self._all_reduce = ChoiceBox(choices.ALL_REDUCE[StrategyKind.MIRRORED])
-        self._peer_to_peer = CheckBox("Peer-to-peer &between GPUs")
+        self._peer_to_peer = CheckBox("Peer-to-peer between GPUs")
         self._peer_to_peer.setObjectName("peer_to_peer")
         self._note = Note(tone="warning")
         self._diagram = DivisionDiagram()
@@ -163,24 +163,24 @@ class StrategyPanel(SettingsCard):
 
     def _lay_out(self) -> None:
         form = self._form
-        rows: dict[str, tuple[str, QWidget]] = {
-            "kind": ("s", self._kind),
-            "workers": ("w", self._workers),
-            "parameter_servers": ("m", self._servers),
-            "shares": ("a", self._shares),
-            "placement": ("p", self._placement),
+        rows: dict[str, QWidget] = {
+            "kind": self._kind,
+            "workers": self._workers,
+            "parameter_servers": self._servers,
+            "shares": self._shares,
+            "placement": self._placement,
         }
         below = {
             "kind": lambda: form.add_wide(self._sentence),
             "shares": lambda: form.add_whole(self._fields),
             "placement": lambda: form.add_whole(self._editor),
         }
-        for key, (letter, editor) in rows.items():
-            form.add_setting(setting_of(StrategySettings, key), editor, letter)
+        for key, editor in rows.items():
+            form.add_setting(setting_of(StrategySettings, key), editor)
             if key in below:
                 below[key]()
         form.add_fold(self._more)
-        form.add_setting(setting_of(StrategySettings, "all_reduce"), self._all_reduce, "u")
+        form.add_setting(setting_of(StrategySettings, "all_reduce"), self._all_reduce)
         peers = setting_of(StrategySettings, "peer_to_peer")
         teach(self._peer_to_peer, peers.title, peers.description)
         form.add_wide(self._peer_to_peer, key=peers.name)
