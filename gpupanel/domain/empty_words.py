@@ -4,16 +4,15 @@ In a column of numbers or dates each usual word does, since it can be nothing el
 names a word such as "None" may be one of the names, and nobody but a person knows.
 """
 
-import re
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from gpupanel.domain.setting import setting
 from gpupanel.domain.value import Value
+from gpupanel.domain.written_numbers import numbers_among
 
 EmptyWord = Annotated[str, Field(min_length=1)]
-_NUMBER = re.compile(r"[+-]?[0-9]+([.][0-9]*)?([eE][+-]?[0-9]+)?")
 
 WORDS_OF_PROGRAMS = (
     *("NaN", "nan", "-NaN", "-nan", "#N/A", "#NA", "#N/A N/A", "<NA>", "null", "NULL"),
@@ -41,7 +40,7 @@ class EmptyWords(Value):
     @property
     def numbers(self) -> tuple[float, ...]:
         """The empty words that are numbers, such as -999, however a cell writes them."""
-        return tuple(float(word) for word in sorted(self.in_numbers) if _NUMBER.fullmatch(word))
+        return numbers_among(sorted(self.in_numbers))
 
 
 def empty_words(chosen: tuple[str, ...] | None) -> EmptyWords:

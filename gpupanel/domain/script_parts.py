@@ -1,4 +1,7 @@
-"""Files of ``trainer/parts`` as text: what scripts that stand alone do as training does it."""
+"""Files as text: what scripts that stand alone do as training does it.
+
+These are the files of ``trainer/parts``, and of the domain those that need nothing else of it.
+"""
 
 import ast
 import re
@@ -11,15 +14,32 @@ _CODES_OF_CHECKS = re.compile(
 """By these linters and type checkers let a line be; a reason behind it stays."""
 
 
+PARTS_OF_DOMAIN = (
+    "image_names",
+    "images_in_table",
+    "visible_text",
+    "written_dates",
+    "written_numbers",
+    "written_tags",
+)
+"""The others are in ``trainer/parts``."""
+
+
 def part_text(name: str) -> str:
-    """What a file there holds, without what it says of itself.
+    """What a file holds, without what it says of itself, and what it imports of other such files.
 
     It is read as text: who writes a script needs nothing that the file imports.
 
     Args:
         name: Of the file, without its suffix.
     """
-    return without_docstring(_whole(name))
+    text = _whole(name)
+    lines = text.splitlines()
+    about, *statements = ast.parse(text).body
+    for statement in reversed(statements):
+        if isinstance(statement, ast.ImportFrom) and f"{statement.module}".startswith("gpupanel."):
+            del lines[statement.lineno - 1 : statement.end_lineno]
+    return "\n".join(lines[about.end_lineno :]).strip()
 
 
 def part_title(name: str) -> str:
@@ -28,14 +48,9 @@ def part_title(name: str) -> str:
 
 
 def _whole(name: str) -> str:
-    file = files("gpupanel").joinpath("trainer", "parts", f"{name}.py")
+    folder = ("domain",) if name in PARTS_OF_DOMAIN else ("trainer", "parts")
+    file = files("gpupanel").joinpath(*folder, f"{name}.py")
     return file.read_text(encoding="utf-8")
-
-
-def without_docstring(text: str) -> str:
-    """A module's text behind its first statement, which says what the module is for."""
-    end = ast.parse(text).body[0].end_lineno
-    return "\n".join(text.splitlines()[end:]).strip()
 
 
 def needed_of(text: str, names: Collection[str]) -> str:

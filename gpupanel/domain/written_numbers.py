@@ -34,6 +34,7 @@ USUAL_CODES, OTHER_CODES = (frozenset(codes.split()) for codes in (_USUAL_CODES,
 LONGEST_NUMBER = 100
 """Letters of a cell; what is longer is no number, unless it is written as Python writes it."""
 _PLAIN = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_STARTS_WITH_DIGIT = re.compile(r"[+-]?[0-9]+([.][0-9]*)?([eE][+-]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[+-]?(inf|infinity|nan)", re.ASCII | re.IGNORECASE)
 _UNIT = r"[^\W\d_]{0,4}[^\w\s.,'()+-]|[^\W\d_]{1,4}\.?"
 _PARTS = re.compile(
@@ -155,6 +156,11 @@ def all_numbers(cells: Iterable[str]) -> bool:
     """Whether each cell is a finite number, as people write them."""
     evidence = NumberEvidence()
     return all(evidence.take(cell) and not is_not_finite(cell) for cell in cells)
+
+
+def numbers_among(words: Iterable[str]) -> tuple[float, ...]:
+    """Those of some words that are numbers, such as -999."""
+    return tuple(float(word) for word in words if _STARTS_WITH_DIGIT.fullmatch(word))
 
 
 def number_in(cell: str, form: NumberForm) -> float | None:

@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 from gpupanel.domain.data import DataCache, DataSettings, Holdout, Target
 from gpupanel.domain.data_source import DataSource
 from gpupanel.domain.model import ModelSettings
-from gpupanel.planning.script.parts import part
+from gpupanel.planning.script.parts import definitions, part
 from gpupanel.planning.script.sections import joined
 
 _VALIDATION = """
@@ -57,12 +57,7 @@ def arrays_of(target: Target | None) -> str:
     return Template(_ARRAYS).substitute(given=_GIVEN[target or Target.CLASSES])
 
 
-AS_UTF8 = '''def as_utf8(text):
-    """With the bytes of a file's name that are no UTF-8 written out."""
-    try:
-        return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "backslashreplace").decode("utf-8")'''
+AS_UTF8 = definitions("visible_text", "as_utf8")
 
 Settings = TypeVar("Settings", bound=DataSource, contravariant=True)
 

@@ -1,4 +1,4 @@
-"""What a script does by the very text by which training does it: files of ``trainer/parts``."""
+"""What a script does by the very text by which training does it."""
 
 from gpupanel.domain.script_parts import (
     needed_of,
@@ -18,8 +18,13 @@ def part(name: str, *needed: str) -> str:
         name: Of the file, without its suffix.
         needed: What it defines and the script uses; nothing: all of it.
     """
-    whole = without_codes_of_checks(part_text(name))
-    lines = (needed_of(whole, needed) if needed else whole).splitlines()
-    text = "\n".join(line for line in lines if line not in _IMPORTED_BEFORE).strip()
+    text = definitions(name, *needed)
     apart = "\n\n\n" if text.startswith(("def ", "class ", "@")) else "\n\n"
     return f"# {part_title(name)}{apart}{text}"
+
+
+def definitions(name: str, *needed: str) -> str:
+    """As :func:`part`, of a few functions that say of themselves what they are for."""
+    whole = without_codes_of_checks(part_text(name))
+    lines = (needed_of(whole, needed) if needed else whole).splitlines()
+    return "\n".join(line for line in lines if line not in _IMPORTED_BEFORE).strip()

@@ -23,17 +23,16 @@ from gpupanel.domain.script_parts import part_text
 from gpupanel.domain.table_data import HeaderLine, Quoting
 from gpupanel.domain.trained_on import TrainedOn
 from gpupanel.domain.value import Value
-from gpupanel.domain.written_source import written_source
 from gpupanel.files.whole_files import write_whole
 from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.datasets.images.recipe import white_value_in
 from gpupanel.trainer.datasets.source import Reading, no_download, source_of
-from gpupanel.trainer.datasets.tables import text_layout
 from gpupanel.trainer.datasets.tables.empty_cells import known_words
 from gpupanel.trainer.datasets.tables.recipe import FeatureColumn, TableRecipe
 from gpupanel.trainer.datasets.texts.recipe import TextRecipe
 from gpupanel.trainer.inference.meaning import read_outputs
 from gpupanel.trainer.models.model_file import recipe_in, trained_on_in
+from gpupanel.trainer.parts import text_layout
 from gpupanel.trainer.parts.output_meaning import Activation, Meaning
 
 if TYPE_CHECKING:
@@ -216,7 +215,7 @@ def script_text() -> str:
         if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith("gpupanel.")
     ]
     first, end = imports[0].lineno - 1, imports[-1].end_lineno
-    shared = [written_source(), part_text("image_pixels")]
+    shared = map(part_text, ("written_numbers", "written_dates", "image_pixels"))
     return "\n".join([*lines[:first], "\n\n\n".join(shared), *lines[end:], ""])
 
 

@@ -1,7 +1,4 @@
-"""Cells of a table's columns as numbers, days and names.
-
-What a text says as a number or a date is found by whoever calls these: they bring what reads one.
-"""
+"""Cells of a table's columns as numbers, days and names."""
 
 import re
 import unicodedata
@@ -11,6 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from gpupanel.domain.written_dates import date_in
+from gpupanel.domain.written_numbers import SHARES, NumberForm, number_in, plain_number
 
 Float64s = npt.NDArray[np.float64]
 MICROSECONDS = pa.timestamp("us")
@@ -65,23 +65,21 @@ def without_words(cells: pa.Array, words: Collection[str]) -> pa.Array:
     return pc.if_else(is_empty, pa.scalar(None, pa.string()), cells)
 
 
-def numbers_in_cells(
-    column: pa.Array, read: Callable[[str], float | None], quick_decimal: str
-) -> Float64s | None:
+def numbers_of(column: pa.Array, form: NumberForm) -> Float64s | None:
     """The numbers in a column, NaN where a cell holds nothing; ``None``: one cell is no number.
+
+    Where texts may be as programs write numbers, they are read ten times as fast.
 
     Args:
         column: Texts, or numbers of any type.
-        read: The number in a text; ``None``: it is none.
-        quick_decimal: What stands before decimals, "." or ",", where texts may be as programs write
-            numbers: these are read ten times as fast. Another one: they are not.
+        form: How those in texts are written.
     """
     if isinstance(column, pa.DictionaryArray):
-        return _of_dictionary(column, numbers_in_cells(column.dictionary, read, quick_decimal))
+        return _of_dictionary(column, numbers_of(column.dictionary, form))
     if not is_text_type(column.type):
         return _as_floats(column)
-    quick = _quick_numbers(column, quick_decimal)
-    return quick if quick is not None else _read_each(column, read)
+    quick = None if form.unit in SHARES else _quick_numbers(column, form.decimal)
+    return quick if quick is not None else _read_each(column, lambda cell: number_in(cell, form))
 
 
 def _quick_numbers(column: pa.Array, decimal: str) -> Float64s | None:
@@ -98,15 +96,15 @@ def _quick_numbers(column: pa.Array, decimal: str) -> Float64s | None:
         return None
 
 
-def days_in_cells(column: pa.Array, read: Callable[[str], float | None]) -> Float64s | None:
+def days_of(column: pa.Array, order: str) -> Float64s | None:
     """The dates in a column as days since 1970, likewise; ``None``: one cell is no date.
 
     Args:
         column: Texts, or dates of any type.
-        read: The day in a text; ``None``: it is no date.
+        order: In which day, month and year follow each other in texts.
     """
     if isinstance(column, pa.DictionaryArray):
-        return _of_dictionary(column, days_in_cells(column.dictionary, read))
+        return _of_dictionary(column, days_of(column.dictionary, order))
     if is_number_type(column.type):
         # A day as 20260131: not a time in microseconds.
         try:
@@ -115,7 +113,7 @@ def days_in_cells(column: pa.Array, read: Callable[[str], float | None]) -> Floa
             return None
     found = _quick_dates(column) if is_text_type(column.type) else column
     if found is None:
-        return _read_each(column, read)
+        return _read_each(column, lambda cell: date_in(cell, order))
     try:
         stamps = pc.cast(found, MICROSECONDS, safe=False).cast(pa.int64())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -170,14 +168,25 @@ def _as_floats(column: pa.Array) -> Float64s:
     return np.asarray(floats.to_numpy(zero_copy_only=False), np.float64)
 
 
-def name_of_number(
-    cell: object, plain: Callable[[str], str | None], empty: Collection[str]
-) -> str | None:
+def without_numbers(values: Float64s, empty: Sequence[float]) -> Float64s:
+    """The values with NaN in place of those that mean nothing, such as -999."""
+    return np.where(np.isin(values, empty), np.nan, values) if len(empty) else values
+
+
+def in_32_bits(values: Float64s) -> npt.NDArray[np.float32]:
+    """The values with NaN in place of those that are infinite, or that 32 bits cannot hold."""
+    with np.errstate(over="ignore"):
+        numbers = values.astype(np.float32)
+    numbers[np.isinf(numbers)] = np.nan
+    return numbers
+
+
+def name_of_number(cell: object, form: NumberForm, empty: Collection[str]) -> str | None:
     """A number as the name of a class: 7, 7.0 and 007 are "7", and no digit is lost.
 
     Args:
         cell: A text or number of Python's.
-        plain: The number in a text as Python writes it; ``None``: it is none.
+        form: How those in texts are written.
         empty: Words that mean nothing.
 
     Returns:
@@ -190,11 +199,11 @@ def name_of_number(
         return str(int(cell))
     if isinstance(cell, float):
         shown = _shown(cell)
-        return None if shown is None else name_of_number(shown, plain, empty)
+        return None if shown is None else name_of_number(shown, NumberForm(), empty)
     word = str(cell).strip()  # of a whole number, or of one of so many decimals, too
     if not word or word in empty:
         return None
-    number = plain(word)
+    number = plain_number(word, form if isinstance(cell, str) else NumberForm())
     if number is None:
         raise ValueError(cell)
     found = WHOLE_NUMBER.fullmatch(number)
@@ -212,38 +221,32 @@ def _shown(value: float) -> str | None:
     return str(int(value)) if value == int(value) else str(value)
 
 
-def name_of_text(
-    cell: object,
-    plain: Callable[[str], str | None],
-    empty: Collection[str],
-    no_names: Collection[str],
-) -> str | None:
+def name_of_text(cell: object, empty: Collection[str], empty_names: Collection[str]) -> str | None:
     """A category: a text in one form of Unicode, since two that look alike are alike.
 
     Args:
         cell: Of any type of Python's.
-        plain: As :func:`name_of_number` is given it, like ``empty``.
-        empty: Of numbers.
-        no_names: Words that mean nothing among names.
+        empty: Words that mean nothing among numbers.
+        empty_names: Likewise among names.
     """
     if isinstance(cell, bool):
         return str(cell)  # as pandas writes it to a text file
     if not isinstance(cell, str):
-        return name_of_number(cell, plain, empty)
+        return name_of_number(cell, NumberForm(), empty)
     word = cell.strip()
-    if not word or word in no_names:
+    if not word or word in empty_names:
         return None
     return unicodedata.normalize("NFC", cell)
 
 
-def name_of_key(cell: object, no_names: Collection[str]) -> str | None:
+def name_of_key(cell: object, empty_names: Collection[str]) -> str | None:
     """What marks rows that belong together: as it is written, whole numbers without decimals."""
     if isinstance(cell, float):
         return _shown(cell)
     if not isinstance(cell, str):
         return str(cell)
     word = cell.strip()
-    if not word or word in no_names:
+    if not word or word in empty_names:
         return None
     name = unicodedata.normalize("NFC", word)
     whole = WHOLE_NUMBER.fullmatch(name)

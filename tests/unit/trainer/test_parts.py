@@ -1,12 +1,14 @@
 """What scripts contain of the trainer as text stands alone, and several of them side by side."""
 
 import ast
+import sys
 from collections import Counter
-from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gpupanel.domain.script_parts import (
+    PARTS_OF_DOMAIN,
     needed_of,
     part_text,
     part_title,
@@ -14,21 +16,17 @@ from gpupanel.domain.script_parts import (
 )
 from tests.unit.parsed_package import PACKAGE
 
-PARTS = sorted(
-    path.stem for path in (PACKAGE / "trainer/parts").glob("*.py") if path.stem != "__init__"
-)
-IMPORTED = {
-    "collections",
-    "contextlib",
-    "contextvars",
-    "dataclasses",
-    "enum",
-    "functools",
-    "inspect",
+FILES = {
+    path.stem: path
+    for path in (
+        *(PACKAGE / "trainer/parts").glob("*.py"),
+        *(PACKAGE / f"domain/{name}.py" for name in PARTS_OF_DOMAIN),
+    )
+    if path.stem != "__init__"
 }
-IMPORTED |= {"keras", "math", "numpy", "PIL", "pyarrow", "re", "tensorflow", "typing"}
-IMPORTED |= {"unicodedata"}
-"""Of Python's library, and what whoever trains has."""
+PARTS = sorted(FILES)
+IMPORTED = {"keras", "numpy", "PIL", "pyarrow", "tensorflow", *sys.stdlib_module_names}
+"""What whoever trains has."""
 
 
 def names_of(text: str) -> set[str]:
@@ -45,15 +43,23 @@ def names_of(text: str) -> set[str]:
     return found
 
 
+def imported_by(text: str) -> set[str]:
+    """The modules, where they are of gpupanel by their whole names."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            found |= {each.name.split(".")[0] for each in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            found.add(module if module.startswith("gpupanel.") else module.split(".")[0])
+    return found
+
+
 @pytest.mark.parametrize("name", PARTS)
 def test_that_a_part_imports_nothing_that_a_script_has_not(name: str) -> None:
-    imported: set[str] = set()
-    for node in ast.walk(ast.parse(part_text(name))):
-        if isinstance(node, ast.Import):
-            imported |= {each.name.split(".")[0] for each in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            imported.add((node.module or "").split(".")[0])
-    assert imported <= IMPORTED
+    modules = {".".join(path.relative_to(PACKAGE.parent).parts)[:-3] for path in FILES.values()}
+    assert imported_by(FILES[name].read_text(encoding="utf-8")) <= IMPORTED | modules
+    assert imported_by(part_text(name)) <= IMPORTED
 
 
 def test_that_no_name_stands_in_two_parts() -> None:
@@ -63,8 +69,9 @@ def test_that_no_name_stands_in_two_parts() -> None:
 
 def test_that_a_part_is_read_without_what_the_file_says_of_itself() -> None:
     for name in PARTS:
-        whole = Path(PACKAGE / f"trainer/parts/{name}.py").read_text(encoding="utf-8")
-        assert whole.rstrip().endswith(part_text(name))
+        whole = FILES[name].read_text(encoding="utf-8")
+        lines = [line for line in whole.splitlines() if line]
+        assert lines[-1] == part_text(name).splitlines()[-1]
         assert ast.get_docstring(ast.parse(part_text(name))) is None
 
 
@@ -110,3 +117,13 @@ def wanted(value):
     assert needed.startswith('import math\n\nONE = 1\n"""Is one."""\n\n\ndef used')
     assert "# The root" in needed
     assert needed_of(text, ["TWO"]) == "TWO = 2"
+
+
+def test_that_parts_that_need_each_other_read_alone_together() -> None:
+    names: dict[str, Any] = {}
+    for name in ("written_numbers", "written_dates", "written_tags", "images_in_table"):
+        exec(part_text(name), names)
+    assert names["number_in"]("1,234.5", names["NumberForm"](".", ",")) == 1234.5
+    assert names["date_in"]("1/31/70", "mdy") == 30
+    assert names["NamedImages"]("/d", ["a.png"]).places(["x/A"]) == [0]
+    assert names["tags_in"]("a;b", names["tag_separator"](["a;b"])) == ("a", "b")

@@ -18,9 +18,9 @@ from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.data_section import data_section, script_of
 from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.datasets.source import Reading, source_of
-from gpupanel.trainer.datasets.tables import text_layout
 from gpupanel.trainer.datasets.tables.recipe import TableRecipe
 from gpupanel.trainer.exports import description
+from gpupanel.trainer.parts import text_layout
 from gpupanel.trainer.tools.preview.preview import preview
 
 ABOVE = "Umsatz 2026;;;;;;\n\n"

@@ -9,9 +9,9 @@ from gpupanel.domain.data import ImagesData
 from gpupanel.domain.empty_words import empty_words
 from gpupanel.domain.image_names import HIDDEN_NAMES, IMAGE_SUFFIXES
 from gpupanel.domain.table_data import RECIPE_MEMBER
-from gpupanel.domain.written_source import labels_source
 from gpupanel.planning.script.data_section import AS_UTF8, SourceScript
 from gpupanel.planning.script.images import image_function
+from gpupanel.planning.script.parts import part
 from gpupanel.planning.script.sections import items_of_set, joined, lines_of
 from gpupanel.planning.script.sources.pieces.image_listing import images_by_class, images_by_csv
 
@@ -140,7 +140,8 @@ class _Images(SourceScript[ImagesData]):
         )
         as_utf8 = ""
         if data.labels_csv:
-            as_utf8 = f"{labels_source()}\n\n\n{AS_UTF8}"
+            names = ("written_numbers", "written_tags", "images_in_table")
+            as_utf8 = joined(*map(part, names), AS_UTF8)
         elif data.leave_out:
             left_out = f"LEFT_OUT = {{{', '.join(map(repr, data.leave_out))}}}"
             as_utf8 = f"{left_out}\n\n\n{AS_UTF8}"

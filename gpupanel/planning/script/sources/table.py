@@ -14,6 +14,7 @@ from gpupanel.domain.table_data import (
     RECIPE_MEMBER,
 )
 from gpupanel.planning.script.data_section import SourceScript
+from gpupanel.planning.script.parts import part
 from gpupanel.planning.script.sections import indented, joined, lines_of
 from gpupanel.planning.script.sources.pieces.table_labels import (
     ClassNames,
@@ -24,90 +25,27 @@ from gpupanel.planning.script.sources.pieces.table_labels import (
 )
 from gpupanel.planning.script.tables import table_functions
 
-_MADE_AS = '''
-def made_as(features, table):
-    """The features of other rows, made as training made its own, and what each cell lacks."""
-    columns, is_missing = [], []
-    for column in features:
-        cells = table[column["name"]]
-        if column["kind"] == "category":
-            values = texts(cells)
-            columns.append(
-                np.float32([[value == each for each in column["categories"]] for value in values])
-            )
-            is_missing.append(np.array([value is None for value in values]))
-            continue
-        is_number = column["kind"] == "number"
-        # Written as the rows that were trained on: what that means was found in these.
-        written = $written
-        if is_number:
-            values = numbers(cells, written)
-        else:
-            values, _ = days(cells, column["first_day"], written)
-        is_missing.append(np.isnan(values))
-        columns.append(np.where(is_missing[-1], np.float32(column["mean"]), values)[:, np.newaxis])
-    return np.concatenate(columns, axis=1), is_missing
-'''
-
-_AS_CHOSEN = '''
-def as_chosen(written):
-    """As training found it, but for what was chosen for these rows."""
-    if written is None:
-        return None
-    if DECIMAL is not None and DECIMAL != written["decimal"]:
-        marks = THOUSANDS_MARKS.replace(DECIMAL, "")
-        written = {**written, "decimal": DECIMAL, "thousands": marks}
-    if DATE_ORDER is not None and written["date_order"]:
-        written = {**written, "date_order": DATE_ORDER}
-    return written
-'''
-
+_FEATURES = "made_features(reader, features, table)"
 _FURTHER_SETS = """
 def examples_of(table):
     \"\"\"Those of another table with the same columns.\"\"\"
-    x, is_missing = made_as(features, table)
+    x, is_missing = $features
 $labels
     return x[~lacking], y[~lacking]
 """
 
 _TRAINED_ON = """
-TARGETS, IGNORED, GROUP = $targets, $ignored, $group
+TARGETS = $targets
 NUMBERS = $numbers
 CATEGORIES = $categories
 DATES = $dates
-KINDS = ("number", "date")
-columns, is_category, is_missing, features = [], [], [], []
+LEFT_OUT = $left_out
 table = read_table($path)
 target_written = $target_written
-for name, cells in table.items():
-    if name in (*TARGETS, *IGNORED, GROUP):
-        continue
-    if name in (*NUMBERS, *DATES):
-        written = written_as(cells)
-        is_number = name in NUMBERS
-        values, first_day = (
-            (numbers(cells, written), 0) if is_number else days(cells, written=written)
-        )
-        empty = np.isnan(values)
-        if empty.all():
-            continue
-        mean = values[~empty].mean(dtype=np.float64)
-        columns.append(np.where(empty, np.float32(mean), values)[:, np.newaxis])
-        made = {"mean": float(mean), "first_day": float(first_day), "written": written}
-        features.append({"name": name, "kind": KINDS[name in DATES], **made})
-    elif name in CATEGORIES:
-        values = texts(cells)
-        categories = sorted(set(values) - {None})
-        if not 0 < len(categories) <= $most:
-            continue
-        columns.append(np.float32([[value == each for each in categories] for value in values]))
-        empty = np.array([value is None for value in values])
-        features.append({"name": name, "kind": "category", "categories": categories})
-    else:
-        continue
-    is_missing.append(empty)
-    is_category += [name in CATEGORIES] * columns[-1].shape[1]
-x, is_category = np.concatenate(columns, axis=1), np.array(is_category)
+learned = {name: cells for name, cells in table.items() if name not in (*TARGETS, *LEFT_OUT)}
+features = list(learned_columns(reader, learned, NUMBERS, CATEGORIES, DATES, $most))
+x, is_missing = made_features(reader, features, learned)
+is_category = are_of_categories(features)
 """
 
 _FROM_MODEL = """
@@ -121,17 +59,16 @@ TARGETS, features = $targets, recipe["features"]
 $words
 table = read_table($path)
 target_written = $target_written
-x, is_missing = made_as(features, table)
+x, is_missing = $features
 """
 _KNOWN_WORDS = """
 # What is no name that is known means nothing.
 known = {*$names, *(name for each in features for name in each.get("categories", ()))}
-EMPTY_NAMES = [word for word in EMPTY if word not in known]
+reader = reader._replace(empty_names=[word for word in EMPTY if word not in known])
 """
 _WORDS_OF_MODEL = """
 if recipe.get("empty_words") is not None:
-    EMPTY_NAMES = recipe["empty_words"]
-    EMPTY = sorted({*EMPTY, *EMPTY_NAMES})
+    reader = reader.with_words(recipe["empty_words"])
 """
 _WITHOUT_LABELS = """
 class_names = recipe["class_names"]
@@ -177,25 +114,24 @@ class _Table(SourceScript[TableData]):
         trained_on = Template(_TRAINED_ON).substitute(
             path=repr(data.path),
             targets=list(data.targets),
-            ignored=list(data.ignore),
-            group=repr(data.group),
+            left_out=list(filter(None, (*data.ignore, data.group))),
             numbers=list(data.numbers or ()),
             categories=list(data.categories or ()),
             dates=list(data.dates or ()),
             most=MOST_CATEGORIES,
             target_written=_target_written(data),
         )
-        sets = _sets(data)
-        made_as = _made_as(data, is_chosen=False) if sets else ""
+        sets = _sets(data, _FEATURES)
         return joined(
-            _functions(data), trained_on, _kept(data, "in_data"), made_as, sets, _class_count(data)
+            _functions(data), trained_on, _kept(data, "in_data"), sets, _class_count(data)
         )
 
     @override
     def read_for_model(self, data: TableData, model_path: str, *, needs_labels: bool) -> str:
         opened = _from_model(data, model_path, own_targets=False)
         if needs_labels:
-            return joined(opened, _kept(data, "of_model_and_data"), _sets(data))
+            sets = _sets(data, _features_for_model(data))
+            return joined(opened, _kept(data, "of_model_and_data"), sets)
         labels = joined(
             table_labels(data, drops=False), _UNKNOWN, "lacking = np.zeros(len(x), bool)"
         )
@@ -217,7 +153,8 @@ class _Table(SourceScript[TableData]):
         # Several labels at once are called as their columns are.
         is_known = data.target_kind in (Target.CLASSES, None) and not own_targets
         kept = _kept(data, "of_model" if is_known else "in_data")
-        return joined(opened, kept, _sets(data), _class_count(data))
+        sets = _sets(data, _features_for_model(data))
+        return joined(opened, kept, sets, _class_count(data))
 
     @override
     def kept_in_model(self, data: TableData, *, from_model: bool = False) -> str:
@@ -236,8 +173,10 @@ class _Table(SourceScript[TableData]):
         return ""  # they were read with the labels
 
 
-def _functions(data: TableData) -> str:
-    return table_functions(data, data.path, *_set_paths(data).values())
+def _functions(data: TableData, *needed: str) -> str:
+    """What reads tables, and of what makes features of their columns that which is needed."""
+    tables = table_functions(data, data.path, *_set_paths(data).values())
+    return joined(tables, part("table_features", *needed))
 
 
 def _from_model(data: TableData, model_path: str, *, own_targets: bool) -> str:
@@ -245,20 +184,20 @@ def _from_model(data: TableData, model_path: str, *, own_targets: bool) -> str:
     targets = repr(list(data.targets))
     opened = Template(_FROM_MODEL).substitute(
         path=repr(data.path),
+        features=_features_for_model(data),
         model=repr(model_path),
         member=RECIPE_MEMBER,
         targets=targets if data.targets or own_targets else 'recipe["targets"]',
         words=_words_of_model(data, own_targets=own_targets),
         target_written=(_target_written if own_targets else _known_target_written)(data),
     )
-    return joined(_functions(data), _made_as(data, is_chosen=True), opened)
+    return joined(_functions(data, "made_features"), opened)
 
 
 def _target_written(data: TableData) -> str:
     """How the numbers of targets are written: found in the rows that are trained on."""
-    return (
-        "{}" if target_is_category(data) else "{name: written_as(table[name]) for name in TARGETS}"
-    )
+    found = "{name: reader.written(table[name]) for name in TARGETS}"
+    return "{}" if target_is_category(data) else found
 
 
 def _known_target_written(data: TableData) -> str:
@@ -266,21 +205,13 @@ def _known_target_written(data: TableData) -> str:
     known = 'recipe.get("target_written", {})'
     if not (data.decimal or data.date_order):
         return known
-    return f"{{name: as_chosen(written) for name, written in {known}.items()}}"
+    return f"{{name: written_as_chosen(reader, written) for name, written in {known}.items()}}"
 
 
-def _made_as(data: TableData, *, is_chosen: bool) -> str:
-    """The function that makes features of other rows.
-
-    Args:
-        data: Which.
-        is_chosen: The decimal mark and the order of dates of the settings are those of these rows.
-    """
-    written = 'column.get("written")'
-    if is_chosen and (data.decimal or data.date_order):
-        written = f"as_chosen({written})"
-        return joined(_AS_CHOSEN, Template(_MADE_AS).substitute(written=written))
-    return Template(_MADE_AS).substitute(written=written)
+def _features_for_model(data: TableData) -> str:
+    """The features of rows of other files: what was chosen for these counts."""
+    is_chosen = data.decimal or data.date_order
+    return _FEATURES.replace(")", ", as_chosen=True)") if is_chosen else _FEATURES
 
 
 def _words_of_model(data: TableData, *, own_targets: bool) -> str:
@@ -310,14 +241,19 @@ def _set_paths(data: TableData) -> dict[str, str]:
     return {name: path for name, path in paths.items() if path}
 
 
-def _sets(data: TableData) -> str:
-    """From how training made its features to the validation and the test table."""
+def _sets(data: TableData, features: str) -> str:
+    """From how training made its features to the validation and the test table.
+
+    Args:
+        data: Which.
+        features: An expression for those of a table and for what each column lacks.
+    """
     chosen = _set_paths(data)
     if not chosen:
         return ""
     # The classes are those of the rows that were trained on.
     labels = indented(labels_of_examples(data))
-    read = Template(_FURTHER_SETS).substitute(labels=labels)
+    read = Template(_FURTHER_SETS).substitute(labels=labels, features=features)
     lines = [
         f"x_{name}, y_{name} = examples_of(read_table({path!r}))" for name, path in chosen.items()
     ]
@@ -328,7 +264,7 @@ def _sets(data: TableData) -> str:
 def _groups(data: TableData) -> str:
     if not data.group:
         return ""
-    made = f'np.array([key or "" for key in keys(table[{data.group!r}])])'
+    made = f'np.array([key or "" for key in reader.keys(table[{data.group!r}])])'
     return Template(_KEPT_GROUPS).substitute(made=made)
 
 

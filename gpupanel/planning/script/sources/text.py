@@ -65,6 +65,9 @@ def read_texts(root, names=None):
     return names, x, None if numbers is None else np.array(numbers, np.int32)
 '''
 _TABLE = '''
+from decimal import Decimal
+
+
 def read_texts(path, names=None):
     """The names of classes or labels, the texts, and what is predicted of each."""
     table = read_table(path)
@@ -76,15 +79,15 @@ _WITHOUT_TARGETS = """
 """
 _CLASSES = """
     cells = table[TARGETS[0]]
-    labels, are_texts = texts(cells), is_text_type(cells.type)
+    labels, are_texts = reader.texts(cells), is_text_type(cells.type)
     if names is None or not {*labels, None} <= {*names, None}:  # or written otherwise
         try:
 $parquet            if are_texts and any(re.match("0[0-9]", label or "") for label in labels):
                 raise ValueError  # 007 is another name than 7
-            labels = exact(cells)
+            labels = reader.exact(cells)
             names = names or sorted({*labels} - {None}, key=Decimal)
         except ValueError:
-            names = names or sorted({label for label in labels if label is not None})
+            names = names or sorted({*labels} - {None})
 """
 _TEXTS_OF_PARQUET = """
             if $are_texts:
@@ -95,7 +98,7 @@ _CLASS_NUMBERS = """
     y = np.array([-1 if label is None else names.index(label) for label in labels], np.int32)
 """
 _NUMBERS = """
-    y = np.stack([numbers(table[name]) for name in TARGETS], axis=1)
+    y = np.stack([reader.numbers(table[name]) for name in TARGETS], axis=1)
     lacking = np.isnan(y).any(axis=1)
 """
 _WITHOUT_LABELS = """

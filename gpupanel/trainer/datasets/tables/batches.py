@@ -19,9 +19,8 @@ from gpupanel.domain.written_numbers import is_number
 from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.tables import problems
 from gpupanel.trainer.datasets.tables.text_form import TextForm
+from gpupanel.trainer.parts.table_files import TABLE_BLOCK_BYTES, reading_of_text
 
-_BLOCK_BYTES = 2**20
-"""What is read at once; no line may be longer."""
 _BATCH_ROWS = 32_768
 _BUFFER_BYTES = 2**20
 _FEW_DIFFERENT = 100
@@ -50,32 +49,19 @@ def text_batches(
         ProblemError: A line is cut short, too long, of another encoding, or part of a cell.
         OSError: It cannot be read.
     """
-    names = [str(place) for place in range(column_count)]
+    reading = reading_of_text(
+        column_count,
+        form.delimiter,
+        form.encoding,
+        has_quotes=form.has_quotes,
+        names_lines=int(form.has_names),
+        skipped=form.skipped,
+    )
+    # One after the other: that way the number of a bad line is known.
+    reading["read_options"].use_threads = False
     row, batch = 0, None
     try:
-        reader = pyarrow.csv.open_csv(
-            file,
-            read_options=pyarrow.csv.ReadOptions(
-                # One after the other: that way the number of a bad line is known.
-                use_threads=False,
-                block_size=_BLOCK_BYTES,
-                column_names=names,
-                skip_rows=form.skipped,
-                skip_rows_after_names=int(form.has_names),
-                encoding=form.encoding,
-            ),
-            parse_options=pyarrow.csv.ParseOptions(
-                delimiter=form.delimiter,
-                quote_char='"' if form.has_quotes else False,
-                newlines_in_values=form.has_quotes,
-            ),
-            convert_options=pyarrow.csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()),
-                # Which words mean nothing depends on what a column holds.
-                null_values=[""],
-                strings_can_be_null=True,
-            ),
-        )
+        reader = pyarrow.csv.open_csv(file, **reading)
         for batch in reader:
             if form.has_quotes and not may_hold_rows:
                 _check_cells(path, batch, row, form.delimiter)
@@ -94,7 +80,7 @@ def _text_problem(path: Path, form: TextForm, row: int, error: Exception) -> Pro
         line, expected, actual = map(int, width.groups())
         return problems.ragged(path, line, expected, actual)
     if _BLOCK_WORDS in words:
-        return problems.line_too_long(path, _BLOCK_BYTES, row)
+        return problems.line_too_long(path, TABLE_BLOCK_BYTES, row)
     if isinstance(error, UnicodeError) or "UTF8" in words:
         return problems.wrong_encoding(path, form.encoding, row, words)
     return data_problem(

@@ -1,52 +1,17 @@
-"""Cells as names that keep every digit.
+"""Columns of texts that look like numbers, and may be codes, versions or identifiers.
 
-A number of 32 bits has seven digits: of two codes or identifiers that differ in the eighth it
-makes one. What is compared and not calculated with is therefore a text.
+A number of 32 bits has seven digits: of two that differ in the eighth it makes one. What is
+compared and not calculated with is therefore a name, which keeps every digit.
 """
 
 import contextlib
 import re
-from collections.abc import Callable, Iterable
-from functools import partial
-
-from gpupanel.domain.empty_words import EmptyWords
-from gpupanel.domain.written_numbers import NumberForm, plain_number
-from gpupanel.trainer.parts import table_cells
+from collections.abc import Iterable
 
 _PADDED = re.compile(r"0[0-9]+|0[1-9][.](19|20)[0-9]{2}")
 _NUMBER = re.compile(r"[+-]?[0-9]+(?:[.]([0-9]+))?([eE][+-]?[0-9]+)?")
 _DIGITS = re.compile(r"[0-9]+|(0[1-9]|1[0-2])[.](19|20)[0-9]{2}")
 """Of digits alone; or a month, such as 03.2021, which is no number either."""
-
-
-def name_of_number(cell: object, form: NumberForm, empty: EmptyWords) -> str | None:
-    """A number as the name of a class: 7, 7.0 and 007 are "7", and no digit is lost.
-
-    Args:
-        cell: A text or number of Python's.
-        form: How those in texts are written.
-        empty: Words that mean nothing.
-
-    Raises:
-        ValueError: It is no number.
-    """
-    return table_cells.name_of_number(cell, _reader(cell, form), empty.in_numbers)
-
-
-def name_of_key(cell: object, empty: EmptyWords) -> str | None:
-    """What marks rows that belong together: as it is written, whole numbers without decimals."""
-    return table_cells.name_of_key(cell, empty.in_names)
-
-
-def name_of_text(cell: object, empty: EmptyWords) -> str | None:
-    """A category: a text in one form of Unicode, since two that look alike are alike."""
-    plain = _reader(cell, NumberForm())
-    return table_cells.name_of_text(cell, plain, empty.in_numbers, empty.in_names)
-
-
-def _reader(cell: object, form: NumberForm) -> Callable[[str], str | None]:
-    """What reads the number in a text; numbers of Python's are always written alike."""
-    return partial(plain_number, form=form if isinstance(cell, str) else NumberForm())
 
 
 def padded_codes(cells: Iterable[str]) -> int | None:

@@ -17,21 +17,21 @@ import pyarrow as pa
 
 from gpupanel.domain.empty_words import EmptyWords
 from gpupanel.domain.value import Value
-from gpupanel.trainer.datasets.tables.exact_names import (
+from gpupanel.trainer.datasets.tables.odd_numbers import OddNumbers
+from gpupanel.trainer.datasets.tables.row_numbers import RowNumbers
+from gpupanel.trainer.datasets.tables.values import first_misfit, have_zeros_before
+from gpupanel.trainer.datasets.tables.written import CellForm
+from gpupanel.trainer.parts.table_cells import (
+    codes_of_cells,
+    days_of,
+    in_32_bits,
     name_of_key,
     name_of_number,
     name_of_text,
-)
-from gpupanel.trainer.datasets.tables.odd_numbers import OddNumbers
-from gpupanel.trainer.datasets.tables.row_numbers import RowNumbers
-from gpupanel.trainer.datasets.tables.values import (
-    days_of,
-    first_misfit,
-    have_zeros_before,
     numbers_of,
+    without_numbers,
+    without_words,
 )
-from gpupanel.trainer.datasets.tables.written import CellForm
-from gpupanel.trainer.parts.table_cells import codes_of_cells, without_words
 
 Kind = Literal["number", "category", "date", "text", "class", "key"]
 """A class is a number that names one; a key marks rows that belong together."""
@@ -128,8 +128,8 @@ class _Numbers:
             after = cells.slice(place + 1)
             is_last = after.null_count == len(after)
             raise MisfitError(row + place, self._name, text, self._kind, is_last=is_last)
-        if not is_date and self._empty.numbers:
-            values = np.where(np.isin(values, self._empty.numbers), np.nan, values)
+        if not is_date:
+            values = without_numbers(values, self._empty.numbers)
         held = ~np.isnan(values)
         self._row_numbers.take(values)
         self._odd.take(values)
@@ -137,12 +137,8 @@ class _Numbers:
             if self._first_day is None and held.any():
                 self._first_day = float(np.floor(values[held][0]))
             values = values - (self._first_day or 0.0)
-        with np.errstate(over="ignore"):
-            numbers = values.astype(np.float32)
-        infinite = np.isinf(numbers)
-        if infinite.any():
-            numbers[infinite] = np.nan
-            self._infinite += int(infinite.sum())
+        numbers = in_32_bits(values)
+        self._infinite += int((np.isnan(numbers) & held).sum())
         self._gather(numbers)
         return numbers
 
@@ -277,11 +273,12 @@ def _column(name: str, kind: Kind, written: CellForm, empty: EmptyWords) -> _Nam
         case "number" | "date":
             return _Numbers(name, kind, written, empty)
         case "class":
-            name_of: NameOf = partial(name_of_number, form=written.form, empty=empty)
+            name_of: NameOf = partial(name_of_number, form=written.form, empty=empty.in_numbers)
         case "key":
-            name_of = partial(name_of_key, empty=empty)
+            name_of = partial(name_of_key, empty_names=empty.in_names)
         case _:
-            kind, name_of = "category", partial(name_of_text, empty=empty)
+            words = {"empty": empty.in_numbers, "empty_names": empty.in_names}
+            kind, name_of = "category", partial(name_of_text, **words)
     return _Names(name, kind, name_of, empty)
 
 

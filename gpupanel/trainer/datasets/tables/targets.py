@@ -15,8 +15,8 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.written_numbers import NumberForm
 from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.examples import Array
-from gpupanel.trainer.datasets.tables.exact_names import name_of_number
 from gpupanel.trainer.datasets.tables.imported import MOST_NAMES, ColumnFacts
+from gpupanel.trainer.parts.table_cells import name_of_number
 
 Floats = npt.NDArray[np.float32]
 _MOST_FOUND_CLASSES = 20
@@ -210,7 +210,7 @@ def _shown(value: np.generic) -> str:
 def is_name_of_number(name: str) -> bool:
     """Whether a class that a column of numbers holds may be called so: "7", but not "007"."""
     try:
-        return name_of_number(name, NumberForm(), empty_words(None)) == name
+        return name_of_number(name, NumberForm(), empty_words(None).in_numbers) == name
     except ValueError:
         return False
 

@@ -19,7 +19,8 @@ from gpupanel.trainer.datasets.tables import problems
 from gpupanel.trainer.datasets.tables.encoding_note import encoding_note
 from gpupanel.trainer.datasets.tables.header_line import detected_header
 from gpupanel.trainer.datasets.tables.spaced_cells import are_divided_by_spaces
-from gpupanel.trainer.datasets.tables.text_layout import (
+from gpupanel.trainer.parts.table_cells import column_names
+from gpupanel.trainer.parts.text_layout import (
     FIRST_BYTES,
     TextLayout,
     detected_encoding,
@@ -28,7 +29,6 @@ from gpupanel.trainer.datasets.tables.text_layout import (
     rows_of,
     text_after,
 )
-from gpupanel.trainer.parts.table_cells import column_names
 
 _REPLACED = "\ufffd".encode()
 """What stands for bytes that are no text, where a file holds it itself."""

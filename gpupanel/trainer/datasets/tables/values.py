@@ -8,37 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gpupanel.domain.written_dates import date_in
-from gpupanel.domain.written_numbers import SHARES, NumberForm, number_in
+from gpupanel.domain.written_numbers import number_in
 from gpupanel.trainer.datasets.tables.written import CellForm
-from gpupanel.trainer.parts.table_cells import (
-    Float64s,
-    codes_of_cells,
-    days_in_cells,
-    is_text_type,
-    numbers_in_cells,
-    texts_of_cells,
-)
-
-
-def numbers_of(column: pa.Array, form: NumberForm) -> Float64s | None:
-    """The numbers in a column, NaN where a cell holds nothing; ``None``: one cell is no number.
-
-    Args:
-        column: Texts, or numbers of any type.
-        form: How those in texts are written.
-    """
-    quick_decimal = "" if form.unit in SHARES else form.decimal
-    return numbers_in_cells(column, lambda cell: number_in(cell, form), quick_decimal)
-
-
-def days_of(column: pa.Array, order: str) -> Float64s | None:
-    """The dates in a column as days since 1970, likewise; ``None``: one cell is no date.
-
-    Args:
-        column: Texts, or dates of any type.
-        order: In which day, month and year follow each other in texts.
-    """
-    return days_in_cells(column, lambda cell: date_in(cell, order))
+from gpupanel.trainer.parts.table_cells import codes_of_cells, is_text_type, texts_of_cells
 
 
 def shown_day(days: float) -> str:

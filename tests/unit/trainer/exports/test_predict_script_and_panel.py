@@ -15,9 +15,9 @@ from gpupanel.domain.data import DataSettings, TableData
 from gpupanel.domain.problem import ProblemError
 from gpupanel.trainer.datasets.images.files import ImageFiles
 from gpupanel.trainer.datasets.source import Reading, source_of
-from gpupanel.trainer.datasets.tables import text_layout
 from gpupanel.trainer.datasets.tables.recipe import TableRecipe
 from gpupanel.trainer.exports import description, predict
+from gpupanel.trainer.parts import text_layout
 
 TOWNS, KINDS = ("Köln", "Groß-Gerau", "Bonn"), ("None", "a")
 TRAINED = "ort;x;art;y\n" + "".join(

@@ -15,7 +15,7 @@ lacking = np.array([label is None for label in labels])
 y = np.array([-1 if label is None else class_names.index(label) for label in labels], np.int32)
 """
 _NUMBERS = """
-y = np.stack([numbers(table[name], target_written.get(name)) for name in TARGETS], axis=1)
+y = np.stack([reader.numbers(table[name], target_written.get(name)) for name in TARGETS], axis=1)
 lacking = np.isnan(y).any(axis=1)
 """
 _ERROR = """
@@ -45,15 +45,16 @@ def table_labels(data: TableData, names: ClassNames = "known", *, drops: bool = 
 def _class_labels(data: TableData, names: ClassNames, *, drops: bool) -> Iterator[str]:
     are_texts = target_is_category(data)
     if are_texts:
-        yield "labels = texts(table[TARGETS[0]])"
+        yield "labels = reader.texts(table[TARGETS[0]])"
     else:
-        yield "labels = exact(table[TARGETS[0]], target_written.get(TARGETS[0]))"
+        yield "labels = reader.exact(table[TARGETS[0]], target_written.get(TARGETS[0]))"
     if are_texts and names == "in_data":
-        yield "class_names = sorted({label for label in labels if label is not None})"
+        yield "class_names = sorted({*labels} - {None})"
     if drops:
         yield _LABELS_OF_FULL_ROWS
     if not are_texts and names == "in_data":
-        yield "class_names = sorted({label for label in labels if label is not None}, key=Decimal)"
+        yield "from decimal import Decimal"
+        yield "class_names = sorted({*labels} - {None}, key=Decimal)"
     if names in ("of_model", "of_model_and_data"):
         yield 'class_names = recipe["class_names"]'
     if names == "of_model_and_data":
