@@ -4,24 +4,8 @@ from collections.abc import Mapping
 from typing import Final
 
 IMAGE_SUFFIXES: Final = (
-    ".png",
-    ".jpg",
-    ".jpeg",
-    ".jpe",
-    ".jfif",
-    ".jif",
-    ".pjpeg",
-    ".pjp",
-    ".bmp",
-    ".dib",
-    ".gif",
-    ".webp",
-    ".tif",
-    ".tiff",
-    ".ppm",
-    ".pgm",
-    ".pbm",
-    ".pnm",
+    *(".png", ".jpg", ".jpeg", ".jpe", ".jfif", ".jif", ".pjpeg", ".pjp", ".bmp", ".dib"),
+    *(".gif", ".webp", ".tif", ".tiff", ".ppm", ".pgm", ".pbm", ".pnm"),
 )
 """Every Pillow reads these."""
 SUFFIXES_BY_READER: Final[Mapping[str, tuple[str, ...]]] = {

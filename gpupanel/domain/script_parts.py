@@ -87,15 +87,18 @@ def _defined(statement: ast.stmt) -> Iterator[str]:
             yield name
         case ast.Import(names=names) | ast.ImportFrom(names=names):
             yield from (each.asname or each.name for each in names)
-        case _:
-            yield from _names(statement, ast.Store)
+        case ast.Assign(targets=targets):
+            for target in targets:
+                yield from _names(target, ast.Store)
+        case ast.AnnAssign(target=target):
+            yield from _names(target, ast.Store)
 
 
 def _used(statement: ast.stmt) -> set[str]:
     return set(_names(statement, ast.Load))
 
 
-def _names(statement: ast.stmt, context: type[ast.expr_context]) -> Iterator[str]:
+def _names(statement: ast.AST, context: type[ast.expr_context]) -> Iterator[str]:
     for node in ast.walk(statement):
         if isinstance(node, ast.Name) and isinstance(node.ctx, context):
             yield node.id

@@ -15,6 +15,7 @@ import numpy as np
 from gpupanel.domain.problem import ProblemError
 from gpupanel.trainer.datasets.examples import Array, Examples, Indices
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
+from gpupanel.trainer.parts.disk_images import rows_alike
 
 
 @runtime_checkable
@@ -64,17 +65,10 @@ def with_replacements(examples: Examples) -> Examples:
 
 
 def _alike(examples: Examples, row: int, error: ProblemError) -> int:
-    for other in _after(examples.labels, row):
+    for other in rows_alike(examples.labels, row):
         if other not in examples.unreadable:
             return int(other)
     raise error
-
-
-def _after(labels: Array, row: int) -> Indices:
-    """The other rows with the same label, beginning after this one and once around."""
-    each = labels.reshape(len(labels), -1)
-    same = np.flatnonzero((each == each[row]).all(axis=1)).astype(np.int32)
-    return np.concatenate([same[same > row], same[same < row]])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,7 +93,7 @@ class _ReplacedImages:
         return pixels
 
     def _replacement(self, row: int, error: ProblemError) -> Array:
-        for other in _after(self.labels, row):
+        for other in rows_alike(self.labels, row):
             pixels, errors = self.files.read_readable(other.reshape(1))
             if not errors:
                 return np.asarray(pixels[0])

@@ -10,10 +10,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpupanel.domain.written_dates import DateEvidence
-from gpupanel.domain.written_numbers import NumberEvidence, NumberForm, numbers_among
+from gpupanel.domain.written_dates import DateEvidence, date_in
+from gpupanel.domain.written_numbers import NumberEvidence, NumberForm, number_in, numbers_among
 from gpupanel.trainer.parts.table_cells import (
     days_of,
+    first_misfit,
     in_32_bits,
     is_text_type,
     name_of_key,
@@ -62,15 +63,18 @@ class CellReader(NamedTuple):
 
     def numbers(self, cells: pa.Array, written: Written | None = None) -> npt.NDArray[np.float32]:
         """NaN where a cell holds nothing, or no finite number."""
-        found = numbers_of(without_words(cells, self.empty), self._form(cells, written))
-        return in_32_bits(without_numbers(_held(found), numbers_among(self.empty)))
+        form = self._form(cells, written)
+        cells = without_words(cells, self.empty)
+        found = _held(numbers_of(cells, form), cells, partial(number_in, form=form))
+        return in_32_bits(without_numbers(found, numbers_among(self.empty)))
 
     def days(
         self, cells: pa.Array, first: float | None = None, written: Written | None = None
     ) -> tuple[npt.NDArray[np.float32], float]:
         """Days since the first row's, or another day, and that day."""
         order = (written or self.written(cells))["date_order"]
-        found = _held(days_of(without_words(cells, self.empty), order))
+        cells = without_words(cells, self.empty)
+        found = _held(days_of(cells, order), cells, partial(date_in, order=order))
         if first is None:
             there = found[~np.isnan(found)]
             first = float(np.floor(there[0])) if len(there) else 0.0
@@ -102,7 +106,10 @@ def _names(cells: pa.Array, name_of: Callable[[object], str | None]) -> list[str
     return [known.get(cell) for cell in cells.to_pylist()]
 
 
-def _held(values: npt.NDArray[np.float64] | None) -> npt.NDArray[np.float64]:
+def _held(
+    values: npt.NDArray[np.float64] | None, cells: pa.Array, read: Callable[[str], float | None]
+) -> npt.NDArray[np.float64]:
     if values is None:
-        raise ValueError("A column of numbers or dates holds something else.")
+        _, text = first_misfit(cells, read)
+        raise ValueError(f"A column of numbers or dates holds {text!r}.")
     return values

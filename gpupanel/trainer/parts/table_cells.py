@@ -82,6 +82,17 @@ def numbers_of(column: pa.Array, form: NumberForm) -> Float64s | None:
     return quick if quick is not None else _read_each(column, lambda cell: number_in(cell, form))
 
 
+def first_misfit(column: pa.Array, read: Callable[[str], float | None]) -> tuple[int, str]:
+    """The place and the text of the first cell in which nothing is read."""
+    texts = texts_of_cells(column)
+    for place, cell in enumerate(texts.to_pylist()):
+        if cell is not None and read(cell) is None:
+            if isinstance(column, pa.DictionaryArray):
+                place = int(np.argmax(codes_of_cells(column) == place))
+            return place, cell
+    return 0, str(texts[0])
+
+
 def _quick_numbers(column: pa.Array, decimal: str) -> Float64s | None:
     """Where all cells are as programs write them."""
     if decimal not in (".", ","):

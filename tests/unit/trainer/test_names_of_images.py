@@ -12,10 +12,11 @@ from gpupanel.domain.data import ImagesData
 from gpupanel.domain.preview import PreviewRequest
 from gpupanel.domain.problem import ProblemError, Severity
 from gpupanel.planning.script.data_section import data_section
-from gpupanel.trainer.datasets.images import formats, listing, unread
+from gpupanel.trainer.datasets.images import listing, unread
 from gpupanel.trainer.datasets.images.sets import ImageSet, list_sets
 from gpupanel.trainer.datasets.source import Reading
 from gpupanel.trainer.datasets.sources.images import SOURCE, read_images
+from gpupanel.trainer.parts import image_formats
 from gpupanel.trainer.tools.preview.preview import preview
 from tests.unit.trainer.image_folders import make_classes, make_images
 
@@ -137,14 +138,14 @@ def test_that_a_heic_file_under_another_name_is_called_one(
 ) -> None:
     make_classes(tmp_path, {"cat": 1, "dog": 1})
     (tmp_path / "cat" / "0.png").write_bytes(b"\0\0\0\x18ftypheic" + b"\0" * 90)
-    monkeypatch.setattr(formats, "_READERS", ())
+    monkeypatch.setattr(image_formats, "_READERS", ())
     with pytest.raises(ProblemError) as caught:
         read_images(ImagesData(path=str(tmp_path)))
     assert "AVIF or HEIC" in str(caught.value)
     assert "pillow-heif" in caught.value.problems[0].hint
 
 
-@pytest.mark.skipif("AVIF" not in formats.FORMATS, reason="this Pillow reads no AVIF")
+@pytest.mark.skipif("AVIF" not in image_formats.FORMATS, reason="this Pillow reads no AVIF")
 def test_that_avif_is_read_where_pillow_can(tmp_path: Path) -> None:
     make_classes(tmp_path, {"cat": 1, "dog": 1})
     with BytesIO() as file:
@@ -158,4 +159,4 @@ def test_that_avif_is_read_where_pillow_can(tmp_path: Path) -> None:
 
 
 def test_that_no_other_package_is_needed() -> None:
-    assert ("HEIF" in formats.FORMATS) == ("pillow_heif" in sys.modules)
+    assert ("HEIF" in image_formats.FORMATS) == ("pillow_heif" in sys.modules)

@@ -13,8 +13,8 @@ from gpupanel.domain.data import ImagesData
 from gpupanel.domain.preview import DataPreview, PreviewRequest
 from gpupanel.domain.scan import ScanRequest
 from gpupanel.trainer.datasets.examples import DataSet
-from gpupanel.trainer.datasets.images.formats import MISSING_READERS
 from gpupanel.trainer.datasets.source import Reading, source_of
+from gpupanel.trainer.parts.image_formats import MISSING_READERS
 from gpupanel.trainer.tools.preview.preview import preview
 from gpupanel.trainer.tools.scan import scan
 from tests.unit.trainer.image_folders import make_images

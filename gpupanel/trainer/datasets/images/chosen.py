@@ -1,15 +1,13 @@
 """Images that were chosen one by one."""
 
-import errno
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from gpupanel.domain.images_data import ImagesData
 from gpupanel.domain.problem import Fix, Problem, ProblemError
-from gpupanel.domain.visible_text import as_utf8
 from gpupanel.trainer.datasets.images.listing import is_image
+from gpupanel.trainer.parts.named_files import NamedFiles
 
 _FIELD = "data.files"
 _SHOWN = 5
@@ -22,9 +20,9 @@ def chosen_images(data: ImagesData) -> list[str]:
         ProblemError: Some are not there, or are not images by their names.
     """
     there, missing, others = [], [], []
-    folders = _Folders()
+    named = NamedFiles()
     for name in data.files:
-        path = folders.path_of(data.path, name)
+        path = named.path_of(data.path, name)
         if path is None:
             missing.append(name)
         elif not is_image(Path(name).name) or os.path.isdir(path):  # noqa: PTH112 - of a text
@@ -61,55 +59,6 @@ def chosen_images(data: ImagesData) -> list[str]:
     if problems:
         raise ProblemError(*problems)
     return [path for _, path in there]
-
-
-@dataclass(slots=True)
-class _Folders:
-    """Finds files by their names as a profile holds them."""
-
-    seen: dict[str, dict[str, str]] = field(default_factory=dict)
-
-    def path_of(self, root: str, name: str) -> str | None:
-        """The path of a file; ``None``: it is not there.
-
-        What of a name is no UTF-8 stands written out in a profile.
-        """
-        path = os.path.join(root, name)  # noqa: PTH118 - a Path each takes longer than to ask
-        if _is_there(path):
-            return path
-        place = root
-        for part in Path(name).parts:
-            below = os.path.join(place, part)  # noqa: PTH118
-            place = below if _is_there(below) else self._written_out(place).get(part, "")
-            if not place:
-                return None
-        return place
-
-    def _written_out(self, folder: str) -> dict[str, str]:
-        """What is in a folder and has such a name, by how it is written out."""
-        if folder not in self.seen:
-            try:
-                names = os.listdir(folder)  # noqa: PTH208
-            except OSError:
-                names = []
-            odd = ((as_utf8(name), name) for name in names)
-            self.seen[folder] = {
-                text: os.path.join(folder, name)  # noqa: PTH118
-                for text, name in odd
-                if text != name
-            }
-        return self.seen[folder]
-
-
-def _is_there(path: str) -> bool:
-    """Whether there is a file; one that may not be asked for is, and reading it says why not."""
-    try:
-        os.stat(path)  # noqa: PTH116
-    except OSError as error:
-        return error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
-    except ValueError:  # a name with the character 0
-        return False
-    return True
 
 
 def _without(names: Sequence[str], rest: list[str]) -> Fix | None:

@@ -15,13 +15,13 @@ from gpupanel.domain.problem import Fix, Problem, ProblemError
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.examples import Array, Indices
 from gpupanel.trainer.datasets.images.decoding import ImageDecoding
-from gpupanel.trainer.datasets.images.formats import reader_missing_for
 from gpupanel.trainer.datasets.images.pixels import (
     PlainJpeg,
     pixels_of,
     plain_jpeg_or_pixels_of,
 )
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
+from gpupanel.trainer.parts.image_formats import reader_missing_for
 from gpupanel.trainer.parts.image_pixels import (
     LARGEST_IMAGE_PIXELS,
     TooManyPixelsError,

@@ -15,7 +15,7 @@ from PIL.ImageFile import ImageFile
 from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.images.files import WHITE_FIELD, ImageFiles, image_errors
-from gpupanel.trainer.datasets.images.formats import FORMATS
+from gpupanel.trainer.parts.image_formats import FORMATS
 from gpupanel.trainer.parts.image_pixels import is_deep
 
 _OPAQUE = 255

@@ -7,12 +7,12 @@ from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
 from gpupanel.domain.visible_text import as_utf8, visible_line
 from gpupanel.domain.written_numbers import (
     NumberForm,
-    all_numbers,
     meanings_of,
     plain_number,
 )
 from gpupanel.trainer.datasets.images.csv_lines import ImageLines, quoted
 from gpupanel.trainer.datasets.images.csv_rows import FIELD
+from gpupanel.trainer.parts.cell_labels import words_for_nothing
 
 _PREDICTS = "data.predicts"
 _WORDS = "data.empty_words"
@@ -32,7 +32,10 @@ def without_empty(
         ProblemError: A label lacks.
     """
     words = empty_words(None if chosen is None else tuple(chosen))
-    of_column = [_words_of(column, words) for column in zip(*lines.cells, strict=True)]
+    of_column = [
+        words_for_nothing(column, words.in_numbers, words.in_names)
+        for column in zip(*lines.cells, strict=True)
+    ]
     kept = [
         place
         for place, row in enumerate(lines.cells)
@@ -53,12 +56,6 @@ def without_empty(
         hint="Nothing, if that is meant; else give them one.",
     )
     return left, (note,)
-
-
-def _words_of(cells: Sequence[str], words: EmptyWords) -> frozenset[str]:
-    held = [cell for cell in {*cells} if cell and cell not in words.in_numbers]
-    are_numbers = bool(held) and all_numbers(held)
-    return frozenset(("", *(words.in_numbers if are_numbers else words.in_names)))
 
 
 def _lacks(lines: ImageLines, of_column: Sequence[frozenset[str]], kept: Sequence[int]) -> Problem:

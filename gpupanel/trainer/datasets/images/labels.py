@@ -1,22 +1,17 @@
 """What a CSV says of images, as it is trained on."""
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from unicodedata import normalize
 
 import numpy as np
 from typing_extensions import override
 
 from gpupanel.domain.data import MOST_CLASSES, Target
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.domain.visible_text import as_utf8
 from gpupanel.domain.written_numbers import (
     NumberForm,
     all_numbers,
     detected_forms,
-    is_not_finite,
-    number_in,
     parts_of_number,
 )
 from gpupanel.domain.written_tags import are_combined, tag_separator, tags_in
@@ -33,8 +28,16 @@ from gpupanel.trainer.datasets.images.label_problems import (
     seem_values,
 )
 from gpupanel.trainer.datasets.labels import checked_labels
+from gpupanel.trainer.parts.cell_labels import (
+    WHOLE_CELL,
+    class_names_in,
+    numbers_in_row,
+    numbers_of_classes,
+    ordered_classes,
+    rows_of_tags,
+    tags_of_each,
+)
 
-_WHOLE = re.compile(r"[+-]?\d{1,1000}", re.ASCII)
 _MOST_WHOLE_CLASSES = 20
 """More whole numbers than these, of which most occur once, may be amounts."""
 _MANY_FIT = 0.8
@@ -121,7 +124,7 @@ class _Column(ArrayName):
 def _are_values(cells: Sequence[str]) -> bool:
     """Whether all are numbers that are not just counted: with decimals, a unit or groups."""
     (found,) = detected_forms([cells])
-    return not found.misfits and all_numbers(cells) and not all(map(_WHOLE.fullmatch, cells))
+    return not found.misfits and all_numbers(cells) and not all(map(WHOLE_CELL.fullmatch, cells))
 
 
 def _doubts(lines: ImageLines, cells: Sequence[str]) -> Iterator[Problem]:
@@ -130,10 +133,10 @@ def _doubts(lines: ImageLines, cells: Sequence[str]) -> Iterator[Problem]:
         return
     numbers = [cell for cell in cells if parts_of_number(cell) is not None]
     different = {*cells}
-    are_whole = all(map(_WHOLE.fullmatch, cells))
+    are_whole = all(map(WHOLE_CELL.fullmatch, cells))
     are_many = len(different) > _MOST_WHOLE_CLASSES and 2 * len(different) > len(cells)
     are_broken = len(numbers) >= _MANY_FIT * len(cells) and (
-        are_many or not all(map(_WHOLE.fullmatch, numbers))
+        are_many or not all(map(WHOLE_CELL.fullmatch, numbers))
     )
     if (are_many and are_whole) or (are_broken and not are_whole):
         yield seem_values(lines, numbers[0])
@@ -171,21 +174,20 @@ def _several(
     lines: ImageLines, cells: Sequence[str], separator: str, training: ImageLabels | None
 ) -> ImageLabels:
     """Labels of which each cell holds several, shape [images, labels]."""
-    tags = [tags_in(normalize("NFC", as_utf8(cell)), separator) for cell in cells]
+    tags = tags_of_each(cells, separator)
     names = tuple(sorted({tag for each in tags for tag in each}))
     if training is not None:
         names = training.names
     if len(names) > MOST_CLASSES:
         raise _too_many(lines, names)
-    numbers = {normalize("NFC", name): number for number, name in enumerate(names)}
-    array = np.zeros((len(cells), len(names)), np.float32)
-    for row, (line, each) in enumerate(zip(lines.numbers, tags, strict=True)):
-        for tag in each:
-            if tag not in numbers:
-                raise problem_of_line(
-                    lines.path, line, f'says "{tag}", which is not a label of the training images'
-                )
-            array[row, numbers[tag]] = 1
+    try:
+        array = rows_of_tags(tags, names)
+    except KeyError as error:
+        (tag,) = error.args
+        line = next(line for line, each in zip(lines.numbers, tags, strict=True) if tag in each)
+        raise problem_of_line(
+            lines.path, line, f'says "{tag}", which is not a label of the training images'
+        ) from error
     return ImageLabels(array, Target.LABELS, names, lines.columns, (), separator)
 
 
@@ -205,40 +207,32 @@ def _classes(
     *,
     must_differ: bool,
 ) -> ImageLabels:
-    # Two names that differ in their form of Unicode alone look alike, and are.
-    texts = [normalize("NFC", as_utf8(cell)) for cell in cells]
-    if names is None:
-        different = set(texts)
-        are_whole = all(map(_WHOLE.fullmatch, different))
-        names = tuple(
-            sorted(different, key=lambda each: (int(each), each) if are_whole else (0, each))
-        )
+    texts = class_names_in(cells)
+    names = ordered_classes(texts) if names is None else names
     if len(names) > MOST_CLASSES:
         raise _too_many(lines, names)
-    numbers = {normalize("NFC", name): number for number, name in enumerate(names)}
-    for line, text in zip(lines.numbers, texts, strict=True):
-        if text not in numbers:
-            raise problem_of_line(
-                lines.path, line, f'says "{text}", which is not a class of the training images'
-            )
+    numbers = numbers_of_classes(texts, names)
+    if -1 in numbers:
+        place = numbers.index(-1)
+        raise problem_of_line(
+            lines.path,
+            lines.numbers[place],
+            f'says "{texts[place]}", which is not a class of the training images',
+        )
     if must_differ and len(names) < 2:
         raise problem_of(
             "data_one_class",
             f'{lines.path} has one class only ("{names[0]}"), so there is nothing to distinguish.',
             "Use images of two classes or more.",
         )
-    array = np.array([numbers[text] for text in texts], np.int32)
-    return ImageLabels(array, Target.CLASSES, names, lines.columns)
+    return ImageLabels(np.array(numbers, np.int32), Target.CLASSES, names, lines.columns)
 
 
 def _matrix(lines: ImageLines, forms: Sequence[NumberForm]) -> Array:
     """The cells as numbers, shape [images, columns]."""
     rows = []
     for number, row in zip(lines.numbers, lines.cells, strict=True):
-        values = [
-            None if is_not_finite(cell) else number_in(cell, form)
-            for cell, form in zip(row, forms, strict=True)
-        ]
+        values = numbers_in_row(row, forms)
         if None in values:
             raise no_number(lines, number, values.index(None), row)
         rows.append(values)

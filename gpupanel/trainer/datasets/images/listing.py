@@ -13,7 +13,8 @@ from pathlib import Path
 
 from gpupanel.domain.image_names import is_hidden, suffix_of
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.trainer.datasets.images.formats import SUFFIXES
+from gpupanel.trainer.parts.files_below import files_below, is_folder
+from gpupanel.trainer.parts.image_formats import SUFFIXES
 
 _ARCHIVES = frozenset((".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar", ".zst"))
 
@@ -60,7 +61,7 @@ def look_into(root: Path, key: str) -> Folder:
             for entry in entries:
                 if is_hidden(entry.name):
                     continue
-                if _is_folder(entry):
+                if is_folder(entry):
                     folders.append(entry.name)
                 elif is_image(entry.name):
                     images += 1
@@ -121,34 +122,11 @@ def holds_images(folder: Path) -> bool:
 
 
 def _names_below(root: str, unread: Counter[str]) -> Iterator[str]:
-    waiting = [(root, True)]
-    while waiting:
-        place, is_folder = waiting.pop()
-        if not is_folder:
-            yield place
-            continue
-        below = []
-        with os.scandir(place) as entries:
-            for entry in entries:
-                if is_hidden(entry.name):
-                    continue
-                # A link to a folder is not gone into: it may lead back, or anywhere.
-                if entry.is_dir(follow_symlinks=False):
-                    below.append((entry.name, True))
-                elif is_image(entry.name) and not (entry.is_symlink() and _is_folder(entry)):
-                    below.append((entry.name, False))
-                elif not _is_folder(entry):
-                    unread[suffix_of(entry.name)] += 1
-        below.sort(reverse=True)
-        waiting += [(f"{place}{os.sep}{name}", is_one) for name, is_one in below]
+    def count(entry: "os.DirEntry[str]") -> None:
+        if not is_folder(entry):
+            unread[suffix_of(entry.name)] += 1
 
-
-def _is_folder(entry: "os.DirEntry[str]") -> bool:
-    """Whether it is a folder, or a link that leads to one; a link that leads to itself does not."""
-    try:
-        return entry.is_dir()
-    except OSError:
-        return False
+    return files_below(root, SUFFIXES, count, takes_links=True)
 
 
 def _unreadable(folder: Path, error: OSError, key: str) -> ProblemError:

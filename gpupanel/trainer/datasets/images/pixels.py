@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from gpupanel.trainer.datasets.images.formats import FORMATS
+from gpupanel.trainer.parts.image_formats import FORMATS
 from gpupanel.trainer.parts.image_pixels import (
     WHITE_OF_8_BITS,
     averaged_over,

@@ -20,7 +20,6 @@ from gpupanel.trainer.datasets.images.csv_lines import columns_of, named_images,
 from gpupanel.trainer.datasets.images.csv_rows import FIELD
 from gpupanel.trainer.datasets.images.decoding import ImageDecoding
 from gpupanel.trainer.datasets.images.files import ImageFiles
-from gpupanel.trainer.datasets.images.formats import SUFFIXES
 from gpupanel.trainer.datasets.images.label_files import (
     beside_classes,
     label_files,
@@ -42,6 +41,7 @@ from gpupanel.trainer.datasets.images.set_folders import (
 from gpupanel.trainer.datasets.images.unread import unread_note
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
 from gpupanel.trainer.parts.class_names import UNKNOWN, places_of
+from gpupanel.trainer.parts.image_formats import SUFFIXES
 
 
 @dataclass(frozen=True, slots=True, eq=False)

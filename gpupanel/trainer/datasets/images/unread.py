@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from gpupanel.domain.image_names import BESIDE_IMAGES, OTHER_IMAGE_SUFFIXES
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.visible_text import as_utf8
-from gpupanel.trainer.datasets.images.formats import MISSING_READERS
+from gpupanel.trainer.parts.image_formats import MISSING_READERS
 
 _MOST_SHOWN = 5
 

@@ -12,7 +12,6 @@ from gpupanel.domain.choice import Choice
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.data_problems import data_problem, unreadable
-from gpupanel.trainer.datasets.images.formats import FORMATS
 from gpupanel.trainer.datasets.records import problems
 from gpupanel.trainer.datasets.records.crc32c import masked_crcs
 from gpupanel.trainer.datasets.records.example_fields import (
@@ -26,6 +25,7 @@ from gpupanel.trainer.datasets.records.example_fields import (
 )
 from gpupanel.trainer.datasets.records.record_file import HEAD, TAIL, Framing
 from gpupanel.trainer.datasets.records.unpacked import is_packed, unpacked_chunks
+from gpupanel.trainer.parts.image_formats import FORMATS
 
 LONGEST_NAME_BYTES = 1_000
 """The longest name of a class."""

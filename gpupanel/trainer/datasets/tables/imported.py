@@ -17,13 +17,16 @@ import pyarrow as pa
 
 from gpupanel.domain.empty_words import EmptyWords
 from gpupanel.domain.value import Value
+from gpupanel.domain.written_dates import date_in
+from gpupanel.domain.written_numbers import number_in
 from gpupanel.trainer.datasets.tables.odd_numbers import OddNumbers
 from gpupanel.trainer.datasets.tables.row_numbers import RowNumbers
-from gpupanel.trainer.datasets.tables.values import first_misfit, have_zeros_before
+from gpupanel.trainer.datasets.tables.values import have_zeros_before
 from gpupanel.trainer.datasets.tables.written import CellForm
 from gpupanel.trainer.parts.table_cells import (
     codes_of_cells,
     days_of,
+    first_misfit,
     in_32_bits,
     name_of_key,
     name_of_number,
@@ -124,7 +127,9 @@ class _Numbers:
         self._is_padded = self._is_padded or (not is_date and have_zeros_before(cells))
         values = days_of(cells, written.date_order) if is_date else numbers_of(cells, written.form)
         if values is None:
-            place, text = first_misfit(cells, written, is_date=is_date)
+            reads_date = partial(date_in, order=written.date_order)
+            reads_number = partial(number_in, form=written.form)
+            place, text = first_misfit(cells, reads_date if is_date else reads_number)
             after = cells.slice(place + 1)
             is_last = after.null_count == len(after)
             raise MisfitError(row + place, self._name, text, self._kind, is_last=is_last)

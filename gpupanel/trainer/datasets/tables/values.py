@@ -43,20 +43,6 @@ def have_zeros_before(column: pa.Array) -> bool:
     return bool(pc.any(pc.match_substring_regex(first, r"^0[0-9]+\s*$")).as_py())
 
 
-def first_misfit(column: pa.Array, written: CellForm, *, is_date: bool) -> tuple[int, str]:
-    """The place and the text of the first cell that is no number, or no date."""
-    texts = texts_of_cells(column)
-    for place, cell in enumerate(texts.to_pylist()):
-        if cell is None:
-            continue
-        fits = date_in(cell, written.date_order) if is_date else number_in(cell, written.form)
-        if fits is None:
-            if isinstance(column, pa.DictionaryArray):
-                place = int(np.argmax(codes_of_cells(column) == place))
-            return place, cell
-    return 0, str(texts[0])
-
-
 def read_as(cell: str, kind: str, written: CellForm) -> str:
     """How a cell of numbers or dates is read, as programs write it; empty: it is not read."""
     if kind == "date":

@@ -1,14 +1,14 @@
 """Folders of texts: one for each class, or texts alone. Links in them are not followed."""
 
 import codecs
-import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from os import DirEntry
 from pathlib import Path
 
 from gpupanel.domain.data import MOST_CLASSES
-from gpupanel.domain.image_names import is_hidden, suffix_of
+from gpupanel.domain.image_names import suffix_of
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.table_data import TABLE_SUFFIXES
 from gpupanel.domain.visible_text import as_utf8
@@ -17,6 +17,7 @@ from gpupanel.trainer.datasets.class_folders import ClassFolders
 from gpupanel.trainer.datasets.data_problems import data_problem, unreadable
 from gpupanel.trainer.datasets.texts import problems
 from gpupanel.trainer.datasets.texts.token_file import LONGEST_TEXT_BYTES
+from gpupanel.trainer.parts.files_below import by_folder, files_below, folders_in
 
 _SUFFIX = ".txt"
 _MOST_SHOWN = 5
@@ -56,16 +57,9 @@ def list_texts(root: Path, field: str, chosen: Mapping[str, str] | None = None) 
         ProblemError: It cannot be listed, or holds no texts.
     """
     try:
-        with os.scandir(root) as entries:
-            found = sorted(entries, key=lambda entry: entry.name)
-        links, unread = _Links(), Counter[str]()
-        inside = list(_seen(found, links, unread))
-        of_class = {
-            entry.name: list(_below(entry.path, links, unread))
-            for entry in inside
-            if _is_folder(entry)
-        }
-        alone = [entry.path for entry in inside if not _is_folder(entry)]
+        others = _Others()
+        paths = files_below(str(root), (_SUFFIX,), others.count, takes_links=False)
+        of_class = by_folder(str(root), paths)
     except NotADirectoryError as error:
         raise data_problem(
             "data_file_unreadable",
@@ -76,8 +70,8 @@ def list_texts(root: Path, field: str, chosen: Mapping[str, str] | None = None) 
         ) from error
     except OSError as error:
         raise unreadable(error.filename or root, error, field, "texts") from error
-    of_class = {name: paths for name, paths in of_class.items() if paths}
-    notes = (*links.notes(root, field), *_unread_notes(unread, root, field))
+    alone = of_class.pop("", [])
+    notes = (*others.link_notes(root, field), *_unread_notes(others.unread, root, field))
     if not of_class and not alone:
         empty = data_problem(
             "data_empty",
@@ -105,36 +99,6 @@ def list_texts(root: Path, field: str, chosen: Mapping[str, str] | None = None) 
         tuple(map(len, of_class.values())),
         notes,
     )
-
-
-def _below(root: str, links: "_Links", unread: Counter[str]) -> Iterator[str]:
-    """The texts in a folder and the folders in it, in the order of their parts."""
-    waiting = [(root, True)]
-    while waiting:
-        place, is_folder = waiting.pop()
-        if not is_folder:
-            yield place
-            continue
-        with os.scandir(place) as entries:
-            found = sorted(entries, key=lambda entry: entry.name, reverse=True)
-        waiting += [(entry.path, _is_folder(entry)) for entry in _seen(found, links, unread)]
-
-
-def _seen(
-    entries: Iterable["os.DirEntry[str]"], links: "_Links", unread: Counter[str]
-) -> Iterator["os.DirEntry[str]"]:
-    """The folders and texts among them; links and other files are counted."""
-    for entry in entries:
-        if is_hidden(entry.name) or not links.is_none(entry):
-            continue
-        if _is_folder(entry) or entry.name.lower().endswith(_SUFFIX):
-            yield entry
-        else:
-            unread[suffix_of(entry.name)] += 1
-
-
-def _is_folder(entry: "os.DirEntry[str]") -> bool:
-    return entry.is_dir(follow_symlinks=False)
 
 
 def _unread_notes(unread: Counter[str], root: Path, field: str) -> tuple[Problem, ...]:
@@ -168,30 +132,37 @@ def _notes_on_classes(
 def _folders_in(folder: Path) -> list[str]:
     """The names of the folders in one that hold texts, in order."""
     try:
-        with os.scandir(folder) as entries:
-            below = sorted(
-                each.name for each in _seen(entries, _Links(), Counter()) if _is_folder(each)
-            )
         return [
             name
-            for name in below
-            if next(_below(str(folder / name), _Links(), Counter()), None) is not None
+            for name in folders_in(str(folder))
+            if not (folder / name).is_symlink() and _holds_texts(folder / name)
         ]
     except OSError:
         return []  # whoever lists it says why not
 
 
-class _Links:
-    """Counts the links that are left out."""
+def _holds_texts(folder: Path) -> bool:
+    return next(files_below(str(folder), (_SUFFIX,), takes_links=False), None) is not None
+
+
+class _Others:
+    """Counts what is left out: links, and files that are not called as texts are.
+
+    Attributes:
+        unread: How many of the latter have which suffix.
+    """
 
     def __init__(self) -> None:
         self._count = 0
+        self.unread = Counter[str]()
 
-    def is_none(self, entry: "os.DirEntry[str]") -> bool:
-        self._count += entry.is_symlink()
-        return not entry.is_symlink()
+    def count(self, entry: DirEntry[str]) -> None:
+        if entry.is_symlink():
+            self._count += 1
+        else:
+            self.unread[suffix_of(entry.name)] += 1
 
-    def notes(self, root: Path, field: str) -> tuple[Problem, ...]:
+    def link_notes(self, root: Path, field: str) -> tuple[Problem, ...]:
         if not self._count:
             return ()
         return (

@@ -1,46 +1,43 @@
 """How a script lists images: those of folders of classes, and those that a CSV labels."""
 
 from collections.abc import Iterator
+from string import Template
 
 from gpupanel.domain.data import ImagesData, Target
+from gpupanel.domain.empty_words import empty_words
+from gpupanel.planning.script.data_section import AS_UTF8
+from gpupanel.planning.script.parts import part
+from gpupanel.planning.script.sections import joined
 
 _LISTING = '''
-from unicodedata import normalize
-
-
 def place_of(name, names):
     """Where a name is among others, in whatever form of Unicode."""
     composed = [normalize("NFC", each) for each in names]
     return names.index(name) if name in names else composed.index(normalize("NFC", name))
 
 
-def list_images(root, classes=None):
+def list_images(root, names=None):
     """The folders of the classes, and each image with the number of its class."""
-    folders = [path for path in sorted(Path(root).iterdir()) if path.is_dir()]
-    folders = [path for path in folders if not is_hidden(path.relative_to(root))]
+    folders = folders_in(root)
 '''
 _LEFT_OUT = """
-    folders = [path for path in folders if as_utf8(path.name) not in LEFT_OUT]
-"""
-_NAMES = """
-    names = [path.name for path in classes or folders]
+    folders = [name for name in folders if as_utf8(name) not in LEFT_OUT]
 """
 _MAY_BE_ALONE = """
     everything = images_below(root)
-    are_classes = {normalize("NFC", path.name) for path in folders} <= {
-        normalize("NFC", name) for name in names
-    }
-    if not are_classes or any(path.parent == Path(root) for path in everything):
+    known = {normalize("NFC", name) for name in names}
+    are_classes = {normalize("NFC", name) for name in folders} <= known
+    if not are_classes or "" in by_folder(root, everything):
         return [], np.array(everything, object), None
 """
 _FILES = """
     files = [
-        (path, number)
-        for folder, number in [(each, place_of(each.name, names)) for each in folders]
-        for path in images_below(folder)
+        (path, place_of(folder, names))
+        for folder in folders
+        for path in images_below(os.path.join(root, folder))
 """
 _FILES_LEFT_OUT = """
-        if LEFT_OUT.isdisjoint(map(as_utf8, path.relative_to(folder).parts[:-1]))
+        if LEFT_OUT.isdisjoint(map(as_utf8, os.path.relpath(path, root).split(os.sep)[1:-1]))
 """
 _NO_FILES = """
     if not files:
@@ -54,21 +51,9 @@ _NUMBERED = """
 folders, x, y = list_images($path)
 class_count = len(folders)
 """
-_LABELS_IN_CSV = """
-
-FILE_COLUMN, LABEL_COLUMNS, DECIMAL = $columns
-EMPTY_NAMES = {"", *$in_names}
-EMPTY_NUMBERS = {"", *$in_numbers}
-known = {}  # how the training images' labels are written
-"""
-_GROUPS = """
-group_of = {}  # images of the same are held out together
-"""
-_LABELLED = '''
-def empty_words(cells):
-    """What means in a column that there is no label."""
-    held = {*cells} - EMPTY_NUMBERS
-    return EMPTY_NUMBERS if held and all_numbers(held) else EMPTY_NAMES
+_BY_CSV = '''
+COLUMNS = $columns
+EMPTY = $in_numbers, $in_names
 
 
 def list_images(root, table, shared, names=None):
@@ -81,83 +66,30 @@ _MAY_LACK_LABELS = """
     if not os.path.isfile(table):
         return unlabelled
 """
-_LINES = """
-    with open(table, encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
-        delimiter = max(",;\\t", key=file.readline().count)
-        file.seek(0)
-        rows = [row for row in csv.reader(file, delimiter=delimiter) if row]
-    images = NamedImages(os.path.abspath(root), [str(each.relative_to(root)) for each in there])
-    found = table_of_images(rows, images, None)
-    if FILE_COLUMN in found.columns:
-        found = table_of_images(rows, images, FILE_COLUMN)
-    rows, at = rows[found.is_named :], found.file_column
-    others = [name for name in found.columns if name != found.columns[at]]
-    wanted = LABEL_COLUMNS
-    if not {*wanted} <= {*others}:
-        wanted = [name for name in others if name != $group]
-    places = images.places(row[at] for row in rows)
-    lines = {}
-    for place, row in zip(places, rows):
-        if place >= 0:
-            lines.setdefault(there[place], dict(zip(found.columns, map(str.strip, row))))
+_NUMBERS = """
+    found = known.setdefault("forms", detected_forms(zip(*said.cells), $decimal))
+    forms = [each.form for each in found]
+    y = np.array([numbers_in_row(cells, forms) for cells in said.cells], np.float64)
 """
-_GROUP_OF_EACH = """
-    group_of.update((path, line.get($group, "")) for path, line in lines.items())
-"""
-_SAID = """
-    said = {path: [line[name] for name in wanted] for path, line in lines.items()}
-    empty = [empty_words(cells) for cells in zip(*said.values())]
-    said = {
-        path: cells
-        for path, cells in said.items()
-        if not any(cell in each for cell, each in zip(cells, empty))
-    }
-"""
-_NONE_SAID = """
-    if not said:
-        return unlabelled
-"""
-_CLASS_COLUMN = """
-    if len(wanted) == 1:
-        texts = [normalize("NFC", as_utf8(cells[0])) for cells in said.values()]
-        are_whole = all(re.fullmatch(r"[+-]?[0-9]{1,1000}", text) for text in texts)
-        order = (lambda text: (int(text), text)) if are_whole else None
-        names = names or sorted(set(texts), key=order)
-        numbers = {normalize("NFC", name): number for number, name in enumerate(names)}
-        return names, x, np.array([numbers[text] for text in texts], np.int32)
+_CLASSES = """
+    if len(said.columns) == 1:
+        classes = class_names_in(cell for cell, in said.cells)
+        names = names or ordered_classes(classes)
+        return names, x, np.array(numbers_of_classes(classes, names), np.int32)
 """
 _TAGS = """
-    cells = [each[0] for each in said.values()]
+    cells = [cell for cell, *_ in said.cells]
     separator = known.setdefault("separator", tag_separator(cells))
     if separator or not all_numbers(cells):
-        tags = [
-            tags_in(unicodedata.normalize("NFC", as_utf8(cell)), separator) for cell in cells
-        ]
+        tags = tags_of_each(cells, separator)
         names = names or sorted({tag for each in tags for tag in each})
-        return names, x, np.float32([[name in each for name in names] for each in tags])
-"""
-_NUMBERS = """
-    forms = known.setdefault("forms", detected_forms(zip(*said.values()), DECIMAL))
-    numbers = [
-        [number_in(cell, each.form) for cell, each in zip(row, forms)]
-        for row in said.values()
-    ]
-    y = np.array(numbers, np.float64)
+        return names, x, rows_of_tags(tags, names)
 """
 _LABELS_OF = {
-    Target.CLASSES: """
-    return [as_utf8(name) for name in wanted], x, y.argmax(axis=1).astype(np.int32)
-""",
-    Target.LABELS: """
-    return [as_utf8(name) for name in wanted], x, y.astype(np.float32)
-""",
-    Target.VALUES: """
-    return [], x, (y[:, 0] if len(wanted) == 1 else y).astype(np.float32)
-""",
+    Target.CLASSES: "columns, x, y.argmax(axis=1).astype(np.int32)",
+    Target.LABELS: "columns, x, y.astype(np.float32)",
+    Target.VALUES: "[], x, np.float32(y[:, 0] if len(said.columns) == 1 else y)",
 }
-_GROUPS_OF_EXAMPLES = """
-groups = np.array([group_of.get(path, "") for path in x])
-"""
 
 
 def images_by_class(data: ImagesData, *, needs_labels: bool) -> Iterator[str]:
@@ -167,10 +99,13 @@ def images_by_class(data: ImagesData, *, needs_labels: bool) -> Iterator[str]:
         data: Which.
         needs_labels: Without it the images may stand alone.
     """
-    yield _LISTING
+    yield "from unicodedata import normalize"
+    yield from ("", "")
+    left_out = f"LEFT_OUT = {{{', '.join(map(repr, data.leave_out))}}}"
+    yield joined(*([left_out, AS_UTF8] if data.leave_out else []), _LISTING)
     if data.leave_out:
         yield _LEFT_OUT
-    yield _NAMES
+    yield "    names = names or folders"
     if not needs_labels:
         yield _MAY_BE_ALONE
     yield _FILES
@@ -179,44 +114,59 @@ def images_by_class(data: ImagesData, *, needs_labels: bool) -> Iterator[str]:
     yield "    ]"
     if not needs_labels:
         yield _NO_FILES
-    yield _NUMBERED
+    yield Template(_NUMBERED).substitute(path=repr(data.path))
 
 
-def images_by_csv(data: ImagesData, *, needs_labels: bool) -> Iterator[str]:
+def images_by_csv(data: ImagesData, table: str, *, needs_labels: bool) -> Iterator[str]:
     """From a CSV of labels to ``names``, ``x`` and ``y``.
 
     Args:
         data: Which.
+        table: The CSV.
         needs_labels: Without it the CSV may lack, or its labels.
     """
-    target = data.target_kind or Target.CLASSES
-    yield "import csv"
+    target, words = data.target_kind or Target.CLASSES, empty_words(data.empty_words)
+    have_tags = target is Target.LABELS and len(data.chosen_labels) < 2
+    needed = ["words_for_nothing", "numbers_in_row"]
     if target is Target.CLASSES:
-        yield "from unicodedata import normalize"
-    yield ""
-    yield _LABELS_IN_CSV
-    if data.chosen_group:
-        yield _GROUPS
-    yield from ("", "")
-    yield _LABELLED
+        needed += ["class_names_in", "ordered_classes", "numbers_of_classes"]
+    elif have_tags:
+        needed += ["tags_of_each", "rows_of_tags"]
+    yield joined(
+        part("written_numbers"),
+        part("written_tags", "tag_separator", "tags_in") if have_tags else "",
+        part("images_in_table"),
+        AS_UTF8,
+        part("cell_labels", *needed),
+        part("labelled_files"),
+        "known = {}  # how the training images' labels are written",
+        "group_of = {}  # images of the same are held out together" if data.chosen_group else "",
+        Template(_BY_CSV).substitute(
+            columns=(data.file_column, list(data.chosen_labels), data.chosen_group or None),
+            in_names=sorted(words.in_names),
+            in_numbers=sorted(words.in_numbers),
+        ),
+    )
     if not needs_labels:
         yield _MAY_LACK_LABELS
-    yield _LINES
+    yield "    said = labelled_files(table, root, there, COLUMNS, EMPTY)"
     if data.chosen_group:
-        yield _GROUP_OF_EACH
-    yield _SAID
+        yield "    group_of.update(zip(said.paths, said.groups))"
     if not needs_labels:
-        yield _NONE_SAID
-    yield "    x = np.array([*said, None], object)[:-1]"
+        yield "    if not said.paths:"
+        yield "        return unlabelled"
+    yield "    x = np.array([*said.paths, None], object)[:-1]"
     if target is Target.CLASSES:
-        yield _CLASS_COLUMN
-    elif target is Target.LABELS and len(data.chosen_labels) < 2:
+        yield _CLASSES
+    elif have_tags:
         yield _TAGS
-    yield _NUMBERS
-    yield _LABELS_OF[target]
+    yield Template(_NUMBERS).substitute(decimal=repr(data.decimal))
+    if target is not Target.VALUES:
+        yield "    columns = [as_utf8(name) for name in said.columns]"
+    yield f"    return {_LABELS_OF[target]}"
     yield from ("", "")
-    yield "names, x, y = list_images($path, $table, $table)"
+    yield f"names, x, y = list_images({data.path!r}, {table!r}, {table!r})"
     if data.chosen_group:
-        yield _GROUPS_OF_EXAMPLES
+        yield 'groups = np.array([group_of.get(path, "") for path in x])'
     if target is not Target.VALUES:
         yield "class_count = len(names)"

@@ -12,6 +12,7 @@ _AVIF, _HEIF = SUFFIXES_BY_READER
 
 
 def _has_avif() -> bool:
+    Image.init()  # a format that is named is not searched for: its decoder has to be there
     with suppress(ImportError):
         return bool(importlib.import_module("PIL.AvifImagePlugin").SUPPORTED)
     return False
@@ -25,7 +26,6 @@ def _has_heif() -> bool:
     return False
 
 
-Image.init()  # a format that is named is not searched for: its decoder has to be there
 _READERS: Final = tuple(
     reader for reader, is_there in ((_AVIF, _has_avif()), (_HEIF, _has_heif())) if is_there
 )
