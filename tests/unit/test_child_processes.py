@@ -161,7 +161,7 @@ def test_that_nothing_is_unpickled_but_arrays_in_data_sets_of_keras() -> None:
     }
     # Its unpickler builds arrays and lists and refuses every other name.
     assert using == {
-        "trainer/datasets/arrays/restricted_pickle.py",
+        "trainer/parts/restricted_pickle.py",
     }
 
 

@@ -2,8 +2,7 @@
 
 import re
 import sys
-from collections.abc import Iterable, Sequence
-from textwrap import fill
+from collections.abc import Iterable
 
 
 def lines_of(pieces: Iterable[str]) -> str:
@@ -64,14 +63,3 @@ def _out_of_one_module(imports: set[str]) -> set[str]:
 def indented(lines: str, spaces: int = 4) -> str:
     """The lines, further to the right."""
     return "\n".join(f"{' ' * spaces}{line}" if line else "" for line in lines.split("\n"))
-
-
-def items_of_set(names: Sequence[str]) -> str:
-    """Texts as the items of a set that is written over several lines."""
-    return fill(
-        ", ".join(f'"{name}"' for name in names),
-        92,
-        initial_indent="    ",
-        subsequent_indent="    ",
-        break_long_words=False,
-    )

@@ -50,9 +50,13 @@ def ordered_classes(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def numbers_of_classes(names: Iterable[str], known: Sequence[str]) -> list[int]:
-    """Where each name stands among those that are known; -1 where it does not."""
+    """Where each name stands among those that are known.
+
+    Raises:
+        KeyError: One of them is none of these; it is the argument.
+    """
     places = {normalize("NFC", name): place for place, name in enumerate(known)}
-    return [places.get(name, -1) for name in names]
+    return [places[name] for name in names]
 
 
 def tags_of_each(cells: Iterable[str], separator: str) -> list[tuple[str, ...]]:

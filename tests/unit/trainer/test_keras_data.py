@@ -23,11 +23,11 @@ from gpupanel.domain.data_download import DownloadRequest
 from gpupanel.domain.keras_data import KERAS_CLASS_NAMES, KERAS_FILES, KerasDataName
 from gpupanel.domain.keras_file import KerasFile
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.trainer.datasets.arrays.restricted_pickle import read_pickled
 from gpupanel.trainer.datasets.examples import Scaling
 from gpupanel.trainer.datasets.sources.keras_data import read_keras_data
 from gpupanel.trainer.downloads.download import download
 from gpupanel.trainer.downloads.keras_cache import needs_download
+from gpupanel.trainer.parts.restricted_pickle import read_pickled
 from gpupanel.trainer.tools import data_download
 
 RANDOM = np.random.default_rng(5)

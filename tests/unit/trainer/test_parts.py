@@ -25,7 +25,8 @@ FILES = {
     if path.stem != "__init__"
 }
 PARTS = sorted(FILES)
-IMPORTED = {"keras", "numpy", "PIL", "pyarrow", "tensorflow", *sys.stdlib_module_names}
+IMPORTED = {"keras", "numpy", "PIL", "pyarrow", "tensorflow", "typing_extensions"}
+IMPORTED |= sys.stdlib_module_names
 """What whoever trains has."""
 
 

@@ -7,6 +7,8 @@ from typing_extensions import override
 from gpupanel.domain.data import KerasData, Target
 from gpupanel.domain.keras_data import KERAS_CLASS_NAMES
 from gpupanel.planning.script.data_section import SourceScript
+from gpupanel.planning.script.parts import part
+from gpupanel.planning.script.sections import joined
 
 _CIFAR_FILES = {
     "cifar10": {
@@ -23,9 +25,6 @@ _CIFAR_FILES = {
     },
 }
 """In Keras's cache. Keras itself fetches the archive again where only its content is there."""
-
-WORD_COUNT = 5_000
-"""Most frequent words that texts are distinguished by."""
 
 _IMAGES = """
 (x, y), (x_test, y_test) = keras.datasets.$name.load_data()
@@ -44,22 +43,11 @@ folder = home / "datasets" / "$place"
 if not (folder / "$test").is_file():
     keras.datasets.$name.load_data()  # downloads it there
 
-ARRAYS = {"numpy.core.multiarray._reconstruct", "numpy._core.multiarray._reconstruct"}
-ARRAYS |= {"numpy.ndarray", "numpy.dtype", "_codecs.encode"}
-
-
-class ArraysOnly(pickle.Unpickler):
-    def find_class(self, module, name):
-        if f"{module}.{name}" in ARRAYS:
-            return super().find_class(module, name)
-        raise pickle.UnpicklingError(f"{module}.{name} is not part of an array")
-
 
 def batch(name):
     with open(folder / name, "rb") as file:
-        found = ArraysOnly(file, encoding="bytes").load()
-    pixels = np.asarray(found[b"data"], np.uint8).reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
-    return pixels, np.asarray(found[$labels], np.int32)
+        pixels, labels = cifar_batch(file, $labels)
+    return pixels, labels.astype(np.int32)
 
 
 x, y = map(np.concatenate, zip(*(batch(name) for name in $training)))
@@ -74,18 +62,8 @@ y, y_test = y.reshape(-1).astype(np.float32), y_test.reshape(-1).astype(np.float
 """
 
 _WORDS = """
-WORDS = $words
-
-
-def multi_hot(texts):
-    rows = np.zeros((len(texts), WORDS), np.uint8)
-    for row, text in zip(rows, texts):
-        row[np.array([word for word in text if 1 <= word <= WORDS], np.int64) - 1] = 1
-    return rows
-
-
 (x, y), (x_test, y_test) = keras.datasets.$name.load_data(
-    num_words=WORDS + 1, start_char=None, oov_char=None, index_from=0
+    num_words=WORD_COUNT + 1, start_char=None, oov_char=None, index_from=0
 )
 $order
 x, x_test = multi_hot(x), multi_hot(x_test)
@@ -114,13 +92,14 @@ class _Keras(SourceScript[KerasData]):
             return Template(_VALUES).substitute(name=name)
         classes = len(KERAS_CLASS_NAMES[name])
         if name in _CIFAR_FILES:
-            return Template(_CIFAR).substitute(_CIFAR_FILES[name], name=name, classes=classes)
+            read = Template(_CIFAR).substitute(_CIFAR_FILES[name], name=name, classes=classes)
+            needed = part("restricted_pickle"), part("keras_arrays", "cifar_batch")
+            return joined(*needed, read)
         if data.has_images:
             return Template(_IMAGES).substitute(name=name, classes=classes)
         order = _FILES_ORDER.strip("\n") if name == "imdb" else ""
-        return Template(_WORDS).substitute(
-            name=name, words=WORD_COUNT, classes=classes, order=order
-        )
+        read = Template(_WORDS).substitute(name=name, classes=classes, order=order)
+        return joined(part("keras_arrays", "multi_hot", "WORD_COUNT"), read)
 
     @override
     def class_names(self, data: KerasData) -> str:

@@ -9,60 +9,29 @@ from string import Template
 from typing_extensions import override
 
 from gpupanel.domain.data import Target, TextData
-from gpupanel.domain.image_names import HIDDEN_NAMES
 from gpupanel.domain.table_data import RECIPE_MEMBER
 from gpupanel.planning.script.data_section import AS_UTF8, SourceScript
-from gpupanel.planning.script.sections import items_of_set, joined, lines_of
+from gpupanel.planning.script.parts import definitions, part
+from gpupanel.planning.script.sections import joined, lines_of
 from gpupanel.planning.script.tables import table_functions
 
 _FOLDER = '''
-from pathlib import Path
-from unicodedata import normalize
-
-
-HIDDEN = {  # what systems and programs put beside files; so is what begins with a full stop
-$hidden
-}
-
-
-def seen_in(folder):
-    shown = [path for path in sorted(Path(folder).iterdir()) if path.name[0] != "."]
-    return [path for path in shown if path.name.lower() not in HIDDEN and not path.is_symlink()]
-
-
-def texts_below(folder):
-    found = []
-    for path in seen_in(folder):
-        if path.is_dir():
-            found += texts_below(path)
-        elif is_text(path):
-            found.append(path)
-    return found
-
-
-def is_text(path):
-    return path.name.lower().endswith(".txt") and not path.is_dir()
-
-
 def read_text(path):
     with open(path, "rb") as file:
-        return file.read(2**20).decode($encoding, errors="ignore")
+        return text_in_file(file, $encoding)
 
 
 def read_texts(root, names=None):
     """The names of the classes, the texts, and the class of each."""
-    of_class = {each: texts_below(each) for each in seen_in(root) if each.is_dir()}
-    of_class = {as_utf8(each.name): paths for each, paths in of_class.items() if paths}
-    names = names or list(of_class)$more
-    paths = [path for of_one in of_class.values() for path in of_one]
-    # Systems write a name's letters in one form of Unicode or another.
-    known = [normalize("NFC", name) for name in names]
-    of_name = {name: known.index(normalize("NFC", name)) for name in of_class}
-    numbers = [of_name[name] for name, of_one in of_class.items() for _ in of_one]
-    if not paths:
-        paths, numbers = filter(is_text, seen_in(root)), None
+    of_class = by_folder(root, files_below(root, (".txt",), takes_links=False))
+    alone = of_class.pop("", [])
+    names = names or [as_utf8(name) for name in of_class]$more
+    paths = [path for of_one in of_class.values() for path in of_one] or alone
     x = np.array([*map(read_text, paths), None], object)[:-1]
-    return names, x, None if numbers is None else np.array(numbers, np.int32)
+    if not of_class:
+        return names, x, None
+    numbers = np.array(numbers_of_classes(class_names_in(of_class), names), np.int32)
+    return names, x, np.repeat(numbers, [len(of_one) for of_one in of_class.values()])
 '''
 _TABLE = '''
 from decimal import Decimal
@@ -116,8 +85,9 @@ LENGTH, WORDS = recipe["length"], recipe["words"]
 """
 _KNOWN_NAMES = ', recipe["class_names"]'
 _MORE_FOLDERS = """
-    own = {normalize("NFC", name) for name in names}
-    names = [*names, *(name for name in of_class if normalize("NFC", name) not in own)]"""
+    known = class_names_in(names)
+    more = zip(of_class, class_names_in(of_class))
+    names = [*names, *(as_utf8(name) for name, composed in more if composed not in known)]"""
 _FOUND_WORDS = """
 # The words of those texts that are trained on, and of no others.
 with tf.device("/device:CPU:0"):
@@ -241,13 +211,18 @@ def _read(data: TextData, names: str, *, needs_labels: bool, is_evaluated: bool 
     target = data.target_kind or Target.CLASSES
     count = [] if target is Target.VALUES else ["class_count = len(class_names)"]
     if not data.is_table:
-        encoding = data.encoding or "utf-8"
         read = Template(_FOLDER).substitute(
-            encoding=repr("utf-8-sig" if encoding == "utf-8" else encoding),
-            hidden=items_of_set(HIDDEN_NAMES),
+            encoding=repr(data.encoding or "utf-8"),
             more=_MORE_FOLDERS if is_evaluated else "",
         )
-        return joined(AS_UTF8, read, *lines, *count)
+        functions = (
+            definitions("image_names", "is_hidden", "suffix_of"),
+            AS_UTF8,
+            definitions("cell_labels", "class_names_in", "numbers_of_classes"),
+            part("files_below", "files_below", "by_folder"),
+            part("text_files"),
+        )
+        return joined(*functions, read, *lines, *count)
     paths = [path for path in sets.values() if path]
     read = lines_of(_read_table(data, paths, needs_labels=needs_labels, is_evaluated=is_evaluated))
     return joined(table_functions(data, *paths), read, *lines, *count)

@@ -211,14 +211,15 @@ def _classes(
     names = ordered_classes(texts) if names is None else names
     if len(names) > MOST_CLASSES:
         raise _too_many(lines, names)
-    numbers = numbers_of_classes(texts, names)
-    if -1 in numbers:
-        place = numbers.index(-1)
+    try:
+        numbers = numbers_of_classes(texts, names)
+    except KeyError as error:
+        (text,) = error.args
         raise problem_of_line(
             lines.path,
-            lines.numbers[place],
-            f'says "{texts[place]}", which is not a class of the training images',
-        )
+            lines.numbers[texts.index(text)],
+            f'says "{text}", which is not a class of the training images',
+        ) from error
     if must_differ and len(names) < 2:
         raise problem_of(
             "data_one_class",

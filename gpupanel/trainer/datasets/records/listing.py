@@ -5,7 +5,6 @@ expanded: neither a pattern of folders, nor ``~``, nor a variable.
 """
 
 import os
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -20,13 +19,16 @@ from gpupanel.files.regular_files import NotRegularFileError, kind_of
 from gpupanel.trainer.datasets.data_problems import data_problem, unreadable
 from gpupanel.trainer.datasets.records import problems
 from gpupanel.trainer.datasets.set_names import UNLABELLED, meant_by
+from gpupanel.trainer.parts.record_paths import (
+    SHARD,
+    entries_in_folder,
+    entries_of_pattern,
+    is_pattern,
+)
 
 PATHS = {"training": "path", "validation": "validation_path", "test": "test_path"}
 """The setting that names the files of each set."""
 _MOST_FILES = 100_000
-_MAGIC = re.compile(r"[*?\[]")
-_SHARD = re.compile(r"-(\d{5,})-of-(\d{5,})")
-"""The number of a shard and the count of shards, as TensorFlow's tools write them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ def files_of(chosen: str, field: str) -> RecordPaths:
     try:
         if path.is_dir():
             return _in_folder(path, field)
-        if _MAGIC.search(path.name) and not os.path.lexists(path):
+        if is_pattern(path):
             return _of_pattern(path, field)
     except OSError as error:
         raise unreadable(Path(error.filename or path), error, field) from error
@@ -140,23 +142,13 @@ def _unclear(path: Path) -> ProblemError:
 
 def _in_folder(root: Path, field: str) -> RecordPaths:
     found, links = [], 0
-    waiting = [root]
-    while waiting:
-        folder = waiting.pop()
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.name.startswith("."):
-                    continue
-                if entry.is_dir(follow_symlinks=False):
-                    # One level: folders of sets.
-                    waiting += [Path(entry.path)] if folder == root else []
-                elif _is_record_name(entry.name):
-                    if entry.is_symlink():
-                        links += 1
-                        continue
-                    found.append(_checked(entry))
-                if len(found) > _MOST_FILES:
-                    raise _too_many(root, field)
+    for entry in entries_in_folder(root, RECORD_SUFFIXES):
+        if entry.is_symlink():
+            links += 1
+            continue
+        found.append(_checked(entry))
+        if len(found) > _MOST_FILES:
+            raise _too_many(root, field)
     if not found:
         beside = f" Its {links:,} links are not followed." if links else ""
         raise data_problem(
@@ -173,15 +165,11 @@ def _in_folder(root: Path, field: str) -> RecordPaths:
 
 def _of_pattern(path: Path, field: str) -> RecordPaths:
     found = []
-    with os.scandir(path.parent) as entries:
-        for entry in entries:
-            is_hidden = entry.name.startswith(".") and not path.name.startswith(".")
-            if is_hidden or not fnmatchcase(entry.name, path.name) or entry.is_dir():
-                continue
-            # One that was named is followed, as a file that was chosen is.
-            found.append(Path(entry.path) if entry.is_symlink() else _checked(entry))
-            if len(found) > _MOST_FILES:
-                raise _too_many(path, field)
+    for entry in entries_of_pattern(path):
+        # One that was named is followed, as a file that was chosen is.
+        found.append(Path(entry.path) if entry.is_symlink() else _checked(entry))
+        if len(found) > _MOST_FILES:
+            raise _too_many(path, field)
     if not found:
         raise data_problem(
             "data_file_missing",
@@ -205,17 +193,11 @@ def _checked(entry: "os.DirEntry[str]") -> Path:
     return Path(entry.path)
 
 
-def _is_record_name(name: str) -> bool:
-    """Whether a file of a folder is taken for one of records."""
-    lower = name.lower().removesuffix(".gz")
-    return lower.endswith(RECORD_SUFFIXES) or ".tfrecord" in lower or bool(_SHARD.search(lower))
-
-
 def _missing_shards(paths: Iterable[Path], field: str) -> tuple[Problem, ...]:
     """A note where names such as ``train-00000-of-00010`` say that there are more files."""
     there: dict[tuple[Path, str, int], set[int]] = {}
     for path in paths:
-        shard = _SHARD.search(path.name)
+        shard = SHARD.search(path.name)
         if shard:
             number, count = map(int, shard.groups())
             of = path.name[: shard.start()] + path.name[shard.end() :]

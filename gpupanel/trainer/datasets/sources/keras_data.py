@@ -17,7 +17,6 @@ from gpupanel.domain.keras_data import KERAS_CLASS_NAMES
 from gpupanel.domain.problem import ProblemError
 from gpupanel.files.npy_members import read_npy
 from gpupanel.files.regular_files import open_regular
-from gpupanel.trainer.datasets.arrays.restricted_pickle import read_pickled
 from gpupanel.trainer.datasets.checks import (
     ArrayName,
     check_lengths,
@@ -28,6 +27,8 @@ from gpupanel.trainer.datasets.labels import checked_classes, checked_values
 from gpupanel.trainer.datasets.source import Reading, Source
 from gpupanel.trainer.downloads.download import OnDownload, fetch
 from gpupanel.trainer.downloads.keras_cache import damaged_files, place_of
+from gpupanel.trainer.parts.keras_arrays import cifar_batch, multi_hot
+from gpupanel.trainer.parts.restricted_pickle import read_pickled
 from gpupanel.trainer.size_limits import check_unpacked
 
 _TEST_FRACTION = 0.2
@@ -36,9 +37,6 @@ _SPLIT_SEED = 113
 
 _LARGEST_IDX_BYTES = 16 + 60_000 * 28 * 28
 """A header and the greatest set of images."""
-
-WORD_COUNT = 5_000
-"""Words that are distinguished: the most frequent ones, since Keras numbers them by frequency."""
 
 _DIVIDED = ("x_train", "y_train", "x_test", "y_test")
 
@@ -104,10 +102,10 @@ def _read(data: KerasData) -> _Raw:
             return x_train, y_train, x_test, y_test
         case "imdb":
             x_train, y_train, x_test, y_test = _read_pickled_npz(paths[0], _DIVIDED)
-            return _multi_hot(x_train), y_train, _multi_hot(x_test), y_test
+            return multi_hot(x_train), y_train, multi_hot(x_test), y_test
         case "reuters":
             words, labels = _read_pickled_npz(paths[0], ("x", "y"))
-            return _divided(_multi_hot(words), labels)
+            return _divided(multi_hot(words), labels)
         case "boston_housing" | "california_housing":
             values, prices = _read_npz(paths[0], ("x", "y"))
             return _divided(values, prices)
@@ -147,12 +145,7 @@ def _read_idx(paths: Iterable[Path]) -> _Raw:
 
 def _read_cifar(path: Path, labels: bytes) -> tuple[Array, Array]:
     with open_regular(path) as file:
-        batch = read_pickled(file)
-    if not isinstance(batch, dict):
-        raise TypeError(f"{path} holds no CIFAR batch")
-    # https://www.cs.toronto.edu/~kriz/cifar.html: channels first.
-    pixels = np.asarray(batch[b"data"], np.uint8).reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
-    return np.ascontiguousarray(pixels), np.asarray(batch[labels])
+        return cifar_batch(file, labels)
 
 
 def _read_pickled_npz(path: Path, names: Iterable[str]) -> tuple[Array, ...]:
@@ -175,22 +168,6 @@ def _read_pickled_npz(path: Path, names: Iterable[str]) -> tuple[Array, ...]:
                     array = np.frombuffer(file.read(), dtype).reshape(shape)
                 arrays.append(array)
     return tuple(arrays)
-
-
-def _multi_hot(texts: Array) -> Array:
-    """One row a text: 1 at each word number that occurs in it, 0 elsewhere; ``uint8``.
-
-    Word number ``n`` (from 1, the most frequent) stands in column ``n - 1``; rarer words are left
-    out.
-
-    Args:
-        texts: One list of word numbers an example.
-    """
-    rows = np.zeros((len(texts), WORD_COUNT), np.uint8)
-    for row, text in zip(rows, texts, strict=True):
-        words = np.asarray(text, np.int64)
-        row[words[(words >= 1) & (words <= WORD_COUNT)] - 1] = 1
-    return rows
 
 
 class _Keras(Source[KerasData]):

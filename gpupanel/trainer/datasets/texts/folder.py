@@ -1,6 +1,5 @@
 """Folders of texts: one for each class, or texts alone. Links in them are not followed."""
 
-import codecs
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,8 +15,8 @@ from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.class_folders import ClassFolders
 from gpupanel.trainer.datasets.data_problems import data_problem, unreadable
 from gpupanel.trainer.datasets.texts import problems
-from gpupanel.trainer.datasets.texts.token_file import LONGEST_TEXT_BYTES
 from gpupanel.trainer.parts.files_below import by_folder, files_below, folders_in
+from gpupanel.trainer.parts.text_files import text_in_file
 
 _SUFFIX = ".txt"
 _MOST_SHOWN = 5
@@ -189,14 +188,9 @@ def read_text(path: str, encoding: str, field: str) -> bytes:
     """
     try:
         with open_regular(Path(path)) as file:
-            content = file.read(LONGEST_TEXT_BYTES + 1)
+            text = text_in_file(file, encoding)
     except OSError as error:
         raise unreadable(path, error, field, "texts") from error
-    is_cut = len(content) > LONGEST_TEXT_BYTES
-    decoder = codecs.getincrementaldecoder("utf-8-sig" if encoding == "utf-8" else encoding)()
-    try:
-        # A letter that the cut went through is left out.
-        text = decoder.decode(content[:LONGEST_TEXT_BYTES], final=not is_cut)
     except UnicodeError as error:
         raise problems.wrong_encoding(path, encoding, error) from error
     if "\0" in text:

@@ -19,9 +19,8 @@ from gpupanel.domain.text_data import MOST_VOCABULARY
 from gpupanel.trainer.datasets.row_files import RowFile
 from gpupanel.trainer.datasets.texts import problems
 from gpupanel.trainer.datasets.texts.words import words_of
+from gpupanel.trainer.parts.text_files import LONGEST_TEXT_BYTES
 
-LONGEST_TEXT_BYTES: Final = 2**20
-"""What follows is not read."""
 _LONGEST_WORD_BYTES: Final = 100
 _TAIL: Final = struct.Struct("<5q")
 """At the end of the file: how many words, texts, numbers of the target, bytes of different words

@@ -1,4 +1,4 @@
-"""Reads pickled NumPy arrays and lists without running code from the file.
+"""Pickled arrays and lists are read without running code from the file.
 
 Some of Keras's data sets are pickles. Only what arrays are made of may be named in them.
 """
@@ -8,7 +8,7 @@ from typing import IO
 
 from typing_extensions import override
 
-_ALLOWED = frozenset(
+ALLOWED_IN_PICKLES = frozenset(
     {
         ("_codecs", "encode"),
         ("numpy", "dtype"),
@@ -22,7 +22,7 @@ _ALLOWED = frozenset(
 class _ArrayUnpickler(pickle.Unpickler):
     @override
     def find_class(self, module: str, name: str) -> object:
-        if (module, name) not in _ALLOWED:
+        if (module, name) not in ALLOWED_IN_PICKLES:
             raise pickle.UnpicklingError(f"{module}.{name} is not part of an array")
         return super().find_class(module, name)
 
