@@ -1,18 +1,13 @@
 """Labels that are text: each different one names a class."""
 
-import re
 from collections.abc import Sequence
-from typing import Final
-from unicodedata import normalize
 
 import numpy as np
 import numpy.typing as npt
 
-from gpupanel.domain.visible_text import as_utf8
 from gpupanel.trainer.datasets.checks import ArrayName
 from gpupanel.trainer.datasets.examples import Array
-
-_WHOLE: Final = re.compile(r"[+-]?[0-9]{1,1000}")
+from gpupanel.trainer.parts.cell_labels import name_in_array, ordered_classes
 
 
 def are_names(labels: Array) -> bool:
@@ -29,9 +24,7 @@ def names_in(labels: Array) -> tuple[str, ...]:
     Args:
         labels: Of all examples that are trained on, see :func:`are_names`.
     """
-    names = {*map(_name, np.unique(labels).tolist())}
-    are_whole = all(map(_WHOLE.fullmatch, names))
-    return tuple(sorted(names, key=lambda name: (int(name), name) if are_whole else (0, name)))
+    return ordered_classes(map(name_in_array, np.unique(labels).tolist()))
 
 
 def class_numbers(labels: Array, names: Sequence[str], of: ArrayName) -> npt.NDArray[np.int32]:
@@ -47,7 +40,7 @@ def class_numbers(labels: Array, names: Sequence[str], of: ArrayName) -> npt.NDA
     """
     different, where = np.unique(labels.reshape(-1), return_inverse=True)
     places = {name: place for place, name in enumerate(names)}
-    texts = [_name(each) for each in different.tolist()]
+    texts = [name_in_array(each) for each in different.tolist()]
     if "" in texts:
         row = int(np.flatnonzero(where.reshape(-1) == texts.index(""))[0])
         raise of.problem(
@@ -64,8 +57,3 @@ def class_numbers(labels: Array, names: Sequence[str], of: ArrayName) -> npt.NDA
             "Save examples of the same classes.",
         )
     return np.array([places[text] for text in texts], np.int32)[where.reshape(-1)]
-
-
-def _name(text: str | bytes) -> str:
-    found = text.decode(errors="surrogateescape") if isinstance(text, bytes) else text
-    return normalize("NFC", as_utf8(found.strip()))

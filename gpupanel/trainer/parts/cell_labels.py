@@ -34,6 +34,12 @@ def words_for_nothing(
     return frozenset(("", *(in_numbers if are_numbers else in_names)))
 
 
+def name_in_array(text: str | bytes) -> str:
+    """The class that an element of an array of texts names."""
+    found = text.decode(errors="surrogateescape") if isinstance(text, bytes) else text
+    return normalize("NFC", as_utf8(found.strip()))
+
+
 def class_names_in(cells: Iterable[str]) -> list[str]:
     """The class that each cell names.
 

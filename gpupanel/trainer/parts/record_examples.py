@@ -2,7 +2,7 @@
 
 import io
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,7 +35,7 @@ class RecordForm(NamedTuple):
 
 
 def read_records(
-    files: Iterable[Path], form: RecordForm, image: ReadImage, formats: Sequence[str]
+    files: Iterable[Path], form: RecordForm, image: ReadImage, formats: list[str] | tuple[str, ...]
 ) -> tuple[npt.NDArray[np.generic], npt.NDArray[np.generic] | None]:
     """Examples and labels; there are none of these where the first record has none.
 
@@ -83,7 +83,7 @@ def _label(feature: Any) -> Any:  # noqa: ANN401
     return _numbers(feature)
 
 
-def _is_image(value: bytes, formats: Sequence[str]) -> bool:
+def _is_image(value: bytes, formats: list[str] | tuple[str, ...]) -> bool:
     try:
         with Image.open(io.BytesIO(value), formats=formats):
             return True

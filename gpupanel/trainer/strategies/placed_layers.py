@@ -1,9 +1,7 @@
 """Layers of one model on several devices."""
 
-import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
-from typing import ParamSpec, TypeVar
 
 import keras
 import tensorflow as tf
@@ -13,11 +11,9 @@ from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.plan import LogicalPlace
 from gpupanel.trainer.datasets.split import Split
 from gpupanel.trainer.models.network import Building, network_of
+from gpupanel.trainer.parts.placed_layer import put_on_device
 from gpupanel.trainer.started_run import StartedRun
 from gpupanel.trainer.strategies.placement import LayerSize, place_layers
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 
 class PlacedLayers:
@@ -39,9 +35,7 @@ class PlacedLayers:
 
     def __call__(self, layer: keras.layers.Layer) -> None:
         """Place a layer that is not built yet."""
-        device = self._places[self._chosen[layer.name]].logical_device
-        layer.build = _on(device, layer.build)
-        layer.call = _on(device, layer.call)
+        put_on_device(layer, self._places[self._chosen[layer.name]].logical_device)
 
     def placed(self, model: keras.Model) -> tuple[PlacedLayer, ...]:
         """Where the layers of a model went, in their order."""
@@ -90,13 +84,3 @@ def layer_sizes(model: ModelSettings, building: Building) -> tuple[LayerSize, ..
         for layer in built.layers
         if not isinstance(layer, keras.layers.InputLayer)
     )
-
-
-def _on(device: str, function: Callable[P, R]) -> Callable[P, R]:
-    # Keras reads the signature to see which arguments a layer takes: wraps keeps it.
-    @functools.wraps(function)
-    def placed(*args: P.args, **kwargs: P.kwargs) -> R:
-        with tf.device(device):
-            return function(*args, **kwargs)
-
-    return placed

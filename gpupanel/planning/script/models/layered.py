@@ -23,25 +23,12 @@ from gpupanel.planning.script.model_section import (
     scaled,
     through,
 )
+from gpupanel.planning.script.parts import part
 from gpupanel.planning.script.sections import indented, joined
 
 _PLACED = """
-from functools import wraps
-
-
 def placed(layer):
-    \"\"\"Have the layer built, with its weights, and called on its device.\"\"\"
-    device = PLACES[PLACEMENT.get(layer.name, 0)]
-
-    def on_device(function):
-        @wraps(function)  # Keras reads the arguments
-        def there(*args, **kwargs):
-            with tf.device(device):
-                return function(*args, **kwargs)
-
-        return there
-
-    layer.build, layer.call = on_device(layer.build), on_device(layer.call)
+    put_on_device(layer, PLACES[PLACEMENT.get(layer.name, 0)])
     return layer
 """
 
@@ -78,7 +65,11 @@ class _Layered(ModelScript[MlpModel | CnnModel]):
             return BuiltText("", in_scope=text)
         build = f"def build(placed):\n{indented(text)}\n    return {WHOLE_MODEL}"
         placement = _placement(profile, model, plan.global_batch_size)
-        return BuiltText(joined(_PLACED, build, placement), in_scope="", model="build(placed)")
+        return BuiltText(
+            joined(part("placed_layer"), _PLACED, build, placement),
+            in_scope="",
+            model="build(placed)",
+        )
 
 
 def _lines(stack: Stack, token_count: int, around: str) -> Iterator[str]:

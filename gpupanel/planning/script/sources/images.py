@@ -16,10 +16,6 @@ from gpupanel.planning.script.sources.pieces.image_listing import images_by_clas
 _IMAGES = """
 unreadable = UnreadableImages()
 Images = partial(DiskImages, image, $shape, unreadable)
-
-
-def images_below(folder):
-    return list(files_below(str(folder), SUFFIXES, takes_links=True))
 """
 
 _BY_NAME = """

@@ -11,13 +11,11 @@ from typing_extensions import override
 
 from gpupanel.domain.data import Axes, NpzData, Target
 from gpupanel.planning.script.data_section import AS_UTF8, SourceScript, arrays_of
+from gpupanel.planning.script.parts import definitions
 from gpupanel.planning.script.sections import indented, joined
 
 _SUFFIX = ".npy"
 _NAMES = '''
-import re
-from unicodedata import normalize
-
 names = []  # of the classes, where labels are text
 
 
@@ -25,18 +23,11 @@ def classes(array):
     """Labels as numbers; text is numbered in the order of the names."""
     if array is None or array.dtype.kind not in "US":
         return array
-    texts = [
-        text.decode(errors="surrogateescape") if isinstance(text, bytes) else text
-        for text in array.reshape(-1).tolist()
-    ]
-    texts = [normalize("NFC", as_utf8(text.strip())) for text in texts]
-    if not names:
-        are_whole = all(re.fullmatch(r"[+-]?[0-9]{1,1000}", text) for text in texts)
-        order = (lambda text: (int(text), text)) if are_whole else None
-        names.extend(sorted({*texts}, key=order))
-    place = {name: number for number, name in enumerate(names)}
-    return np.array([place[text] for text in texts], np.int32)
+    named = [name_in_array(text) for text in array.reshape(-1).tolist()]
+    names.extend([] if names else ordered_classes(named))
+    return np.array(numbers_of_classes(named, names), np.int32)
 '''
+_OF_NAMES = ("name_in_array", "ordered_classes", "numbers_of_classes")
 
 
 class _Npz(SourceScript[NpzData]):
@@ -70,7 +61,7 @@ class _Npz(SourceScript[NpzData]):
         more = []
         named = arrays_of(data.target_kind)
         if data.target_kind in (Target.CLASSES, None):
-            named = joined(named, "", AS_UTF8, _NAMES)
+            named = joined(named, AS_UTF8, definitions("cell_labels", *_OF_NAMES), _NAMES)
         if data.target_kind in (Target.CLASSES, None) and data.class_count is None:
             more = [f"class_count = max(class_count, int(y_{part}.max()) + 1)" for part in sets]
         return joined(named, file.opened(inside), *beside, *more)

@@ -176,6 +176,9 @@ def assert_all_names_are_bound(text: str) -> None:
     assert [name for name in NAMES_OF_PARTS if counts[name] > 1] == []
 
 
+COMPREHENSIONS = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
 def bound_at_the_top(node: ast.AST) -> Iterator[str]:
     """What is defined or given a value outside of functions, as often as it is."""
     for child in ast.iter_child_nodes(node):
@@ -183,7 +186,7 @@ def bound_at_the_top(node: ast.AST) -> Iterator[str]:
             yield child.name
         elif isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store):
             yield child.id
-        elif not isinstance(child, ast.Lambda | ast.ListComp | ast.SetComp | ast.GeneratorExp):
+        elif not isinstance(child, COMPREHENSIONS):
             yield from bound_at_the_top(child)
 
 

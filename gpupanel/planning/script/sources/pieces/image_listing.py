@@ -9,6 +9,10 @@ from gpupanel.planning.script.data_section import AS_UTF8
 from gpupanel.planning.script.parts import part
 from gpupanel.planning.script.sections import joined
 
+_BELOW = """
+def images_below(folder):
+    return list(files_below(folder, SUFFIXES, takes_links=True))
+"""
 _LISTING = '''
 def place_of(name, names):
     """Where a name is among others, in whatever form of Unicode."""
@@ -102,7 +106,7 @@ def images_by_class(data: ImagesData, *, needs_labels: bool) -> Iterator[str]:
     yield "from unicodedata import normalize"
     yield from ("", "")
     left_out = f"LEFT_OUT = {{{', '.join(map(repr, data.leave_out))}}}"
-    yield joined(*([left_out, AS_UTF8] if data.leave_out else []), _LISTING)
+    yield joined(*([left_out, AS_UTF8] if data.leave_out else []), _BELOW, _LISTING)
     if data.leave_out:
         yield _LEFT_OUT
     yield "    names = names or folders"
@@ -139,6 +143,7 @@ def images_by_csv(data: ImagesData, table: str, *, needs_labels: bool) -> Iterat
         AS_UTF8,
         part("cell_labels", *needed),
         part("labelled_files"),
+        _BELOW,
         "known = {}  # how the training images' labels are written",
         "group_of = {}  # images of the same are held out together" if data.chosen_group else "",
         Template(_BY_CSV).substitute(
