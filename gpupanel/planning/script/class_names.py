@@ -9,7 +9,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.trained_on import TRAINED_ON_MEMBER
 from gpupanel.planning.script.data_section import script_of
 from gpupanel.planning.script.parts import part
-from gpupanel.planning.script.sections import indented, joined, lines_of
+from gpupanel.planning.script.sections import added_to_model, indented, joined, lines_of
 
 _KNOWN = """
 import json
@@ -43,13 +43,8 @@ _MORE_LABELS = """
 """
 
 _KEPT = """
-import json
-import zipfile
-
 $class_names
-with zipfile.ZipFile("model.keras", "a") as archive:
-    trained_on = {"schema_version": 1, "predicts": "$predicts", "class_names": $kept}
-    archive.writestr("$member", json.dumps(trained_on))
+trained_on = {"schema_version": 1, "predicts": "$predicts", "class_names": $kept}
 """
 
 
@@ -144,9 +139,9 @@ def kept_classes(model: ModelSettings, data: DataSettings) -> str:
     target = data.target_kind or Target.CLASSES
     has_names = target is not Target.VALUES
     is_found = has_names and not keeps_classes(model, data)
-    return Template(_KEPT).substitute(
+    kept = Template(_KEPT).substitute(
         class_names=joined(script_of(data).class_names(data)) if is_found else "",
         predicts=target.value,
         kept="list(class_names)" if has_names else "[]",
-        member=TRAINED_ON_MEMBER,
     )
+    return joined(kept, added_to_model("trained_on", TRAINED_ON_MEMBER))

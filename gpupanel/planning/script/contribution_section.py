@@ -27,19 +27,11 @@ _MOMENTS = """
         for norm, centre in zip(NORMS, centres)
     ]
 """
-_MICRO_BATCHES = '''
-def micro_batches_of(sizes, shares):
-    """As in a full batch, or as few as keep each micro-batch no larger than there."""
-    if min(sizes) >= PARTS:
-        return PARTS
-    usual = [max(-(-share // PARTS), 1) for share in shares]
-    return min(min(sizes), max(-(-size // most) for size, most in zip(sizes, usual)))
-
-
+_ADD = """
 def add(one, other):
     with tf.device(one.device):
         return one + other
-'''
+"""
 _CENTRES_NOW = "    centres = [tf.convert_to_tensor(norm.moving_mean.value) for norm in NORMS]"
 _MICRO_BATCH = """
     for part in range(micro_batches):
@@ -54,7 +46,7 @@ def contribution_section(needs: StepNeeds) -> str:
     """Python that defines ``contribution``, and ``learn_from`` where there is more to it."""
     return joined(
         lines_of(_contribution(needs)),
-        _MICRO_BATCHES if needs.accumulates else "",
+        _ADD if needs.accumulates else "",
         lines_of(_learn_from(needs)) if needs.accumulates or needs.normalises else "",
     )
 

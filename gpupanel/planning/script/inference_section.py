@@ -24,23 +24,11 @@ def loaded_on(device):
     with tf.device(device):
         model = keras.saving.load_model($path, compile=False, safe_mode=True)
     model = with_plain_ends(model)
-    shape, dtype = shape_for(model), model.inputs[0].dtype
-    count = int(np.prod(model.outputs[0].shape[1:]))
+    shape, count = shape_for(model), int(np.prod(model.outputs[0].shape[1:]))
     activation = activation_of(ending_of(model), count, OUTPUTS_ARE)
     if ending := ending_taken_off(activation, count, LABELS_ARE):
         model = before_ending(model, ending)
-
-    @tf.function(autograph=False)
-    def outputs_of(features):
-        with tf.device(device):
-            outputs = tf.cast(model(tf.cast($given, dtype), training=False), tf.float32)
-        return tf.reshape(outputs, [features.shape[0], -1])
-
-    def call(features):
-        with tf.device(device):
-            return outputs_of(tf.constant(features.reshape(-1, *shape)))
-
-    return activation, call
+    return activation, PlacedModel(model, device, shape, x[indices[:1]].dtype, count$given)
 
 
 models = [loaded_on(device) for device in DEVICES]
@@ -51,7 +39,11 @@ def outputs_of(rows):
     features = x[rows]
     borders = np.concatenate([[0], np.cumsum(SHARES)]) * len(rows) // BATCH
     parts = zip(models, borders, borders[1:])
-    found = [model(features[first:end]) for (_, model), first, end in parts if first < end]
+    found = [
+        model.outputs_for(features[first:end])
+        for (_, model), first, end in parts
+        if first < end
+    ]
     outputs = np.concatenate([each.numpy() for each in found])
     if not np.isfinite(outputs).all():
         raise SystemExit("The model gives NaN or infinity.")
@@ -179,6 +171,7 @@ def inference_section(profile: Profile, plan: LaunchPlan) -> str:
     return joined(
         shape_function(),
         part("given_models", "with_plain_ends"),
+        part("placed_model"),
         ending_functions(),
         part("output_meaning", *needed),
         predictions,
@@ -233,11 +226,10 @@ def _predicted(profile: Profile, target: Target, *, is_csv: bool) -> Iterator[st
 
 
 def _given(inputs: Inputs | None) -> str:
-    """The features, as the model takes them."""
+    """One more argument where the examples are not taken as they are."""
     if inputs is None or inputs is Inputs.AS_GIVEN:
-        return "features"
-    scale, offset = inputs.scale_and_offset
-    return f"tf.cast(features, tf.float32) * {scale!r} + {offset!r}"
+        return ""
+    return f", {inputs.scale_and_offset!r}"
 
 
 def _fit(profile: Profile) -> str:

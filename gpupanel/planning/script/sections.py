@@ -60,6 +60,29 @@ def _out_of_one_module(imports: set[str]) -> set[str]:
     }
 
 
+def record_in_model(name: str, path: str, member: str) -> str:
+    """Python that reads what a model's file says beside the model.
+
+    Args:
+        name: Of the variable that holds it then.
+        path: Of the file.
+        member: What it is called in there.
+    """
+    opened = f"import json\nimport zipfile\n\nwith zipfile.ZipFile({path!r}) as archive:"
+    return f'{opened}\n    {name} = json.loads(archive.read("{member}"))'
+
+
+def added_to_model(name: str, member: str) -> str:
+    """Python that adds what a variable holds to the model's file that a script has saved.
+
+    Args:
+        name: Of the variable.
+        member: What it is called in there.
+    """
+    opened = 'import json\nimport zipfile\n\nwith zipfile.ZipFile("model.keras", "a") as archive:'
+    return f'{opened}\n    archive.writestr("{member}", json.dumps({name}))'
+
+
 def indented(lines: str, spaces: int = 4) -> str:
     """The lines, further to the right."""
     return "\n".join(f"{' ' * spaces}{line}" if line else "" for line in lines.split("\n"))

@@ -13,29 +13,11 @@ from gpupanel.planning.script.parts import part
 from gpupanel.planning.script.sections import joined, lines_of
 from gpupanel.planning.script.step_needs import StepNeeds, step_needs
 
-_DIVISION = '''
-def division(count):
-    """The part of each replica of so many examples, and how many replicas take each of them."""
-    if count < len(SHARES):
-        return [(0, count)] * len(SHARES), len(SHARES)  # too few: each replica takes all of them
-    borders = np.concatenate([[0], np.cumsum(SHARES)]) * count // BATCH
-'''
-_BORDERS = """
-    borders = np.maximum.accumulate(borders - least) + least
-    borders = np.minimum(borders, count - least[::-1]).tolist()
-    return list(zip(borders, borders[1:])), 1
-
-
+_THIS_REPLICA = """
 def this_replica():
     context = tf.distribute.get_replica_context()
     return int(tf.get_static_value(context.replica_id_in_sync_group))
 """
-_CLIPPING_SCALE = '''
-def clipping_scale(_, gradients):
-    """Brings the norm of the whole batch's gradient down to the greatest that is wanted."""
-    norm = tf.sqrt(tf.add_n([tf.reduce_sum(tf.square(gradient)) for gradient in gradients]))
-    return $clip / tf.maximum(norm, $clip)
-'''
 _FOLLOW = '''
 def follow(weight, average):
     """Moves the average towards the weight; the first is taken whole."""
@@ -52,8 +34,9 @@ _SUMMED_GRADIENTS = """
     weights = [weight.value for weight in model.trainable_variables]
     gradients = strategy.extended.batch_reduce_to(SUM, list(zip(gradients, weights)))
 """
-_SCALE = """
-    scale = strategy.extended.update(weights[0], clipping_scale, args=(gradients,))
+_SCALED = """
+def clipping_scale_of(_, gradients):
+    return clipping_scale(global_norm(gradients), $clip)
 """
 _STATISTICS = """
     for norm, contributed in zip(NORMS, moments):
@@ -62,7 +45,7 @@ _STATISTICS = """
         now = tf.convert_to_tensor(norm.moving_variance)
         norm.moving_variance.assign(next_variance(now, whole, norm.momentum))
 """
-_MEANS = "    return [strategy.reduce(SUM, each, axis=None) / copies for each in {}]"
+_MEANS = "    return [strategy.reduce(SUM, each, axis=None) / parts.copies for each in {}]"
 _WITH_AVERAGES = """
         now = [tf.convert_to_tensor(average.value) for average in averages]
         known = list(zip(model.trainable_variables, now))
@@ -77,9 +60,11 @@ def step_section(profile: Profile, plan: LaunchPlan) -> str:
     return joined(
         part("random_numbers") if needs.draws else "",
         lines_of(_settings(needs, profile, plan)),
-        lines_of(_division(needs)) if needs.on_replicas else "",
+        part("batch_division") if needs.on_replicas or needs.accumulates else "",
+        _THIS_REPLICA if needs.on_replicas else "",
         contribution_section(needs),
-        Template(_CLIPPING_SCALE).substitute(clip=clip) if needs.clips else "",
+        part("whole_gradient") if needs.clips else "",
+        Template(_SCALED).substitute(clip=clip) if needs.clips else "",
         lines_of(_learn(needs)),
         _follow(profile) if needs.keeps_averages else "",
         lines_of(_train_step(needs)),
@@ -99,15 +84,6 @@ def _settings(needs: StepNeeds, profile: Profile, plan: LaunchPlan) -> Iterator[
         yield "STEP = tf.Variable(0, dtype=tf.int64)  # updates of all epochs"
     if needs.normalises:
         yield "NORMS = [norm for norm in batch_norms(model) if norm.trainable]"
-
-
-def _division(needs: StepNeeds) -> Iterator[str]:
-    yield _DIVISION
-    if needs.accumulates:
-        yield "    least = min(count // len(SHARES), PARTS) * np.arange(len(borders))"
-    else:
-        yield "    least = np.arange(len(borders))  # each replica has at least one"
-    yield _BORDERS
 
 
 def _learn(needs: StepNeeds) -> Iterator[str]:
@@ -132,23 +108,23 @@ def _train_step(needs: StepNeeds) -> Iterator[str]:
     yield f"def train_step(features, labels{drawn}):"
     if not needs.on_replicas:
         if needs.accumulates:
-            yield "    micro_batches = micro_batches_of([labels.shape[0]], [BATCH])"
+            yield "    micro_batches = divide_batch([BATCH], labels.shape[0], PARTS).micro_batches"
         yield _UNKNOWN_SIZE
     if needs.augments:
         yield "    features, labels = augmented(features, labels, drawn)"
     if needs.on_replicas:
-        yield "    parts, copies = division(labels.shape[0])"
+        steps = ", PARTS" if needs.accumulates else ""
+        yield f"    parts = divide_batch(SHARES, labels.shape[0]{steps})"
         if needs.accumulates:
-            yield "    sizes = [end - first for first, end in parts]"
-            yield "    micro_batches = micro_batches_of(sizes, SHARES)"
+            yield "    micro_batches = parts.micro_batches"
     if needs.draws:
         yield "    step = tf.identity(STEP)"
     yield ""
     yield "    def in_replica():"
     if needs.on_replicas:
-        yield "        first, end = parts[this_replica()]"
+        yield "        first, end = parts.bounds[this_replica()].tolist()"
         yield "        mine = features[first:end], labels[first:end]"
-        given, examples = "*mine", "float(labels.shape[0] * copies)"
+        given, examples = "*mine", "float(labels.shape[0] * parts.copies)"
     else:
         given, examples = "features, labels", "tf.cast(size, tf.float32)"
     if needs.accumulates or needs.normalises:
@@ -161,7 +137,8 @@ def _train_step(needs: StepNeeds) -> Iterator[str]:
     yield f"    {needs.sums} = strategy.run(in_replica)"
     yield _SUMMED_GRADIENTS
     if needs.clips:
-        yield _SCALE
+        scale = "strategy.extended.update(weights[0], clipping_scale_of, args=(gradients,))"
+        yield f"    scale = {scale}"
     yield "    for weight, gradient in zip(weights, gradients):"
     learned = "gradient, scale" if needs.clips else "gradient,"
     yield f"        strategy.extended.update(weight, learn, args=({learned}))"
@@ -184,12 +161,13 @@ def _evaluation_step(needs: StepNeeds) -> Iterator[str]:
     yield "def evaluation_step(features, labels):"
     features, labels = "features", "labels"
     if needs.on_replicas:
-        yield "    parts, copies = division(labels.shape[0])"
+        steps = ", PARTS" if needs.accumulates else ""
+        yield f"    parts = divide_batch(SHARES, labels.shape[0]{steps})"
         yield ""
         features, labels = "features[first:end]", "labels[first:end]"
     yield "    def in_replica():"
     if needs.on_replicas:
-        yield "        first, end = parts[this_replica()]"
+        yield "        first, end = parts.bounds[this_replica()].tolist()"
     outputs = f"model({features}, training=False)"
     if needs.keeps_averages:
         yield _WITH_AVERAGES

@@ -10,9 +10,8 @@ from gpupanel.planning.script.parts import definitions, part
 from gpupanel.planning.script.sections import joined, lines_of
 
 _READER = """
-EMPTY = $in_numbers
 reader = CellReader(
-    empty=EMPTY,
+    empty=$in_numbers,
     empty_names=$in_names,
     decimal=$decimal,
     date_order=$order,

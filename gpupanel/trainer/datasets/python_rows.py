@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol, TypeGuard
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from gpupanel.trainer.datasets.checks import (
     stays_on_disk,
 )
 from gpupanel.trainer.datasets.examples import Array, Indices
+from gpupanel.trainer.parts.loaded_parts import gives_rows
 from gpupanel.trainer.user_code import RunCode, exits_reported
 
 
@@ -91,29 +91,3 @@ def python_rows(
     if not stays_on_disk(shape, first.dtype, cache):
         return None
     return PythonRows(shape, first.dtype, example, name)
-
-
-class Rows(Protocol):
-    """Gives an example for each number from 0 on."""
-
-    def __len__(self) -> int: ...
-
-    def __getitem__(self, index: int, /) -> object: ...
-
-
-def gives_rows(given: object) -> TypeGuard[Rows]:
-    """Whether it gives examples by their numbers, and is no array in memory.
-
-    NumPy asks such an object for more and more rows until it raises ``IndexError``, which those
-    that people write need not do.
-    """
-    if isinstance(given, np.memmap):
-        return True
-    if isinstance(given, np.ndarray | list | tuple | str | bytes | dict):
-        return False
-    if not (hasattr(given, "__len__") and hasattr(given, "__getitem__")):
-        return False
-    # Tables have columns by their names; of arrays with two axes and more, such as those of an
-    # HDF5 file, a number is a row.
-    axes = getattr(given, "shape", ())
-    return not hasattr(given, "__array__") or (len(axes) > 1 and hasattr(given, "dtype"))

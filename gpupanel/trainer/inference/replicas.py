@@ -23,6 +23,7 @@ from gpupanel.trainer.parts.output_meaning import (
     activation_of,
     ending_taken_off,
 )
+from gpupanel.trainer.parts.placed_model import PlacedModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +40,8 @@ class OutputLayer:
     activation: Activation
 
 
-class Replica:
-    """A copy of the model on one device.
-
-    Attributes:
-        shape: What examples are brought into before the model takes them.
-    """
+class Replica(PlacedModel):
+    """A copy of the model on one device."""
 
     def __init__(
         self,
@@ -55,19 +52,19 @@ class Replica:
         given: Inputs | None = None,
     ) -> None:
         self.ending = output_layer_of(model, said)
-        self._scale, self._offset = (given or Inputs.AS_GIVEN).scale_and_offset
         self.parameters = int(model.count_params())
         self.trainable_parameters = sum(
             int(variable.value.shape.num_elements()) for variable in model.trainable_variables
         )
-        self._device = device
-        self.shape = fitting_shape(model, examples.feature_shape)
-        self._input_dtype = model.inputs[0].dtype
         taken_off = ending_taken_off(self.ending.activation, self.ending.outputs, examples.target)
-        self._model = before_ending(model, taken_off) if taken_off else model
-        kind = tf.uint8 if examples.features_are_bytes else tf.float32
-        signature = [tf.TensorSpec([None, *self.shape], kind)]
-        self._function = tf.function(self._forward, input_signature=signature, autograph=False)
+        super().__init__(
+            before_ending(model, taken_off) if taken_off else model,
+            device,
+            fitting_shape(model, examples.feature_shape),
+            np.uint8 if examples.features_are_bytes else np.float32,
+            self.ending.outputs,
+            (given or Inputs.AS_GIVEN).scale_and_offset,
+        )
 
     def __call__(self, features: Array) -> Floats:
         """The outputs for these examples, shape [examples, outputs].
@@ -75,16 +72,7 @@ class Replica:
         Args:
             features: At least one example; several threads may call at the same time.
         """
-        with tf.device(self._device):
-            tensor = tf.constant(features.reshape(len(features), *self.shape))
-        return np.asarray(self._function(tensor).numpy(), np.float32)
-
-    def _forward(self, features: tf.Tensor) -> tf.Tensor:
-        with tf.device(self._device):
-            if (self._scale, self._offset) != (1.0, 0.0):
-                features = tf.cast(features, tf.float32) * self._scale + self._offset
-            outputs = self._model(tf.cast(features, self._input_dtype), training=False)
-            return tf.reshape(tf.cast(outputs, tf.float32), [-1, self.ending.outputs])
+        return np.asarray(self.outputs_for(features).numpy(), np.float32)
 
 
 def load_replicas(

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from gpupanel.trainer.datasets.examples import Array
+from gpupanel.trainer.parts.batch_division import divide_batch
 from gpupanel.trainer.parts.output_meaning import Floats
-from gpupanel.trainer.steps.order import divide_batch
 
 _THREADS = 2
 """Of each replica: while its device computes one part the next one is read and handed over."""

@@ -7,8 +7,8 @@ from typing import ParamSpec, TypeVar
 import keras
 import tensorflow as tf
 
-P = ParamSpec("P")
-R = TypeVar("R")
+Arguments = ParamSpec("Arguments")
+Returned = TypeVar("Returned")
 
 
 def put_on_device(layer: keras.layers.Layer, device: str) -> None:
@@ -22,12 +22,14 @@ def put_on_device(layer: keras.layers.Layer, device: str) -> None:
     layer.call = on_device(device, layer.call)
 
 
-def on_device(device: str, function: Callable[P, R]) -> Callable[P, R]:
+def on_device(
+    device: str, function: Callable[Arguments, Returned]
+) -> Callable[Arguments, Returned]:
     """The same function, carried out there."""
 
     # Keras reads the signature to see which arguments a layer takes: wraps keeps it.
     @wraps(function)
-    def there(*args: P.args, **kwargs: P.kwargs) -> R:
+    def there(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Returned:
         with tf.device(device):
             return function(*args, **kwargs)
 

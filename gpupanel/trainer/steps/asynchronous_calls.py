@@ -9,9 +9,9 @@ import tensorflow as tf
 from typing_extensions import override
 
 from gpupanel.trainer.datasets.examples import Indices
+from gpupanel.trainer.parts.batch_division import Parts, divide_batch
 from gpupanel.trainer.steps.batch_part import BatchPart
 from gpupanel.trainer.steps.clock import has_timestamp
-from gpupanel.trainer.steps.order import Parts, divide_batch
 from gpupanel.trainer.steps.step_calls import CallSums, ReplicaStep, StepCalls
 from gpupanel.trainer.steps.update import UPDATE_METRICS
 from gpupanel.trainer.steps.worker_feeds import WorkerFeed

@@ -10,10 +10,10 @@ import tensorflow as tf
 from typing_extensions import override
 
 from gpupanel.trainer.datasets.examples import Indices
+from gpupanel.trainer.parts.batch_division import Parts, divide_batch
 from gpupanel.trainer.steps.batch_part import BatchPart
 from gpupanel.trainer.steps.clock import timestamp
 from gpupanel.trainer.steps.feeds import Feed
-from gpupanel.trainer.steps.order import Parts, divide_batch
 from gpupanel.trainer.steps.step_calls import VOTE_NUMBERS, CallSums, ReplicaStep, StepCalls
 from gpupanel.trainer.steps.update import UPDATE_METRICS
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import tensorflow as tf
 
 from gpupanel.trainer.datasets.examples import Indices
+from gpupanel.trainer.parts.batch_division import Parts
 from gpupanel.trainer.steps.batch_part import BatchPart
-from gpupanel.trainer.steps.order import Parts
 from gpupanel.trainer.steps.replica_sums import ReplicaSums
 
 ReplicaStep = Callable[[tf.Tensor, tf.Tensor, BatchPart], ReplicaSums]

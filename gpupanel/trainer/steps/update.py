@@ -13,6 +13,7 @@ import tensorflow as tf
 
 from gpupanel.trainer.models.weight_averages import WeightAverages
 from gpupanel.trainer.parts.batch_norm import change_of_mean, next_variance
+from gpupanel.trainer.parts.whole_gradient import clipping_scale, global_norm
 from gpupanel.trainer.steps.contribution import Contribution, State, Variables
 
 UPDATE_METRICS: Final = ("gradient_norm",)
@@ -153,25 +154,3 @@ class Update:
         update = strategy.extended.update
         update(norm.moving_mean.value, follow_mean, args=(moments,), group=False)
         update(norm.moving_variance.value, follow_variance, args=(moments,), group=False)
-
-
-def clipping_scale(norm: tf.Tensor, clip_norm: float) -> tf.Tensor:
-    """What a gradient is multiplied by so that its global norm is at most ``clip_norm``.
-
-    A gradient that is not finite stays so: it is found and reported, not hidden.
-    """
-    return clip_norm / tf.maximum(norm, clip_norm)
-
-
-def global_norm(gradients: list[tf.Tensor]) -> tf.Tensor:
-    """The norm of all of these together, a float32 scalar; 0 of none.
-
-    Each is squared where it is: only numbers leave its device.
-    """
-    if not gradients:
-        return tf.zeros([])
-    squares = []
-    for gradient in gradients:
-        with tf.device(gradient.device):
-            squares.append(tf.reduce_sum(tf.square(gradient)))
-    return tf.sqrt(tf.add_n(squares))

@@ -13,10 +13,10 @@ from tensorflow.python.eager import context
 
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.trainer.datasets.examples import Array, Examples, Indices
+from gpupanel.trainer.parts.batch_division import divide_batch
 from gpupanel.trainer.steps.batch_part import BatchPart
 from gpupanel.trainer.steps.calls import Calls
 from gpupanel.trainer.steps.feeds import StreamedFeed, make_feed
-from gpupanel.trainer.steps.order import divide_batch
 from gpupanel.trainer.steps.replica_sums import ReplicaSums
 from gpupanel.trainer.steps.worker_feeds import ShippedFeed
 from gpupanel.trainer.strategies.make_strategy import make_strategy

@@ -9,9 +9,9 @@ from gpupanel.domain.data import DigitsData
 from gpupanel.domain.problem import ProblemError
 from gpupanel.trainer.datasets.examples import DataSet, Examples
 from gpupanel.trainer.datasets.split import Split
+from gpupanel.trainer.parts.batch_division import divide_batch
 from gpupanel.trainer.steps.order import (
     EpochOrder,
-    divide_batch,
     make_epoch_order,
     steps_per_epoch,
 )

@@ -10,7 +10,7 @@ from gpupanel.domain.table_data import RECIPE_MEMBER
 from gpupanel.planning.script.data_section import AS_UTF8, SourceScript
 from gpupanel.planning.script.images import image_function
 from gpupanel.planning.script.parts import part
-from gpupanel.planning.script.sections import joined, lines_of
+from gpupanel.planning.script.sections import added_to_model, joined, lines_of
 from gpupanel.planning.script.sources.pieces.image_listing import images_by_class, images_by_csv
 
 _IMAGES = """
@@ -22,15 +22,6 @@ _BY_NAME = """
 class_count = 0
 named = NamedFiles()
 folders, x, y = [], np.array([named.path_of(ROOT, name) for name in FILES], object), None
-"""
-
-_KEPT_IN_MODEL = """
-import json
-import zipfile
-
-# Who predicts with the model has to read images with the same white.
-with zipfile.ZipFile("model.keras", "a") as archive:
-    archive.writestr("$member", json.dumps({"schema_version": 1, "white_value": $white}))
 """
 
 
@@ -78,7 +69,9 @@ class _Images(SourceScript[ImagesData]):
     def kept_in_model(self, data: ImagesData, *, from_model: bool = False) -> str:
         if data.white_value is None:
             return ""
-        return Template(_KEPT_IN_MODEL).substitute(member=RECIPE_MEMBER, white=data.white_value)
+        why = "# Who predicts with the model has to read images with the same white."
+        recipe = f'recipe = {{"schema_version": 1, "white_value": {data.white_value}}}'
+        return joined(why, recipe, added_to_model("recipe", RECIPE_MEMBER))
 
     @override
     def pixels(

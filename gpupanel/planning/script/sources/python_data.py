@@ -6,25 +6,14 @@ from typing_extensions import override
 
 from gpupanel.domain.data import PythonData, Target
 from gpupanel.planning.script.data_section import AS_UTF8, SourceScript, arrays_of
+from gpupanel.planning.script.parts import part
 from gpupanel.planning.script.sections import joined
 
 _PYTHON = """
-def given(part):
-    \"\"\"As NumPy takes it: what gives its rows one by one as a list of them.\"\"\"
-    is_plain = part is None or isinstance(part, (list, tuple))
-    if is_plain or hasattr(part, "__array__"):
-        return part
-    return [part[row] for row in range(len(part))]
-
-
 random.seed(SEED)
 np.random.seed(SEED)
-loaded = carried_out($path, "data_code").load()
-if isinstance(loaded, tuple) and all(isinstance(part, tuple) and len(part) == 2 for part in loaded):
-    loaded = dict(zip(("x", "y", "x_test", "y_test"), (*loaded[0], *loaded[1])))
-elif isinstance(loaded, tuple):
-    loaded = dict(zip(("x", "y"), loaded))
-loaded = {name: given(part) for name, part in loaded.items()}
+loaded = parts_by_name(carried_out($path, "data_code").load())
+loaded = {name: rows_given(part) for name, part in loaded.items()}
 x, y = features(loaded["x"]), labels(loaded["y"])
 x_test, y_test = x[:0], y[:0]
 if "x_test" in loaded:
@@ -50,7 +39,8 @@ class _Python(SourceScript[PythonData]):
         read = Template(_PYTHON).substitute(path=repr(data.path))
         count = _COUNTED.get(data.predicts)
         names = Template(_CLASSES).substitute(count=count) if count else ""
-        return joined(arrays_of(data.target_kind), read + names.strip("\n"))
+        needed = part("loaded_parts", "parts_by_name", "rows_given")
+        return joined(arrays_of(data.target_kind), needed, read + names.strip("\n"))
 
     @override
     def class_names(self, data: PythonData) -> str:

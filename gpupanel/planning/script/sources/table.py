@@ -15,7 +15,13 @@ from gpupanel.domain.table_data import (
 )
 from gpupanel.planning.script.data_section import SourceScript
 from gpupanel.planning.script.parts import part
-from gpupanel.planning.script.sections import indented, joined, lines_of
+from gpupanel.planning.script.sections import (
+    added_to_model,
+    indented,
+    joined,
+    lines_of,
+    record_in_model,
+)
 from gpupanel.planning.script.sources.pieces.table_labels import (
     ClassNames,
     labels_of_examples,
@@ -49,12 +55,8 @@ is_category = are_of_categories(features)
 """
 
 _FROM_MODEL = """
-import json
-import zipfile
-
 # How features are made of a table's columns stands in the model's file.
-with zipfile.ZipFile($model) as archive:
-    recipe = json.loads(archive.read("$member"))
+$recipe
 TARGETS, features = $targets, recipe["features"]
 $words
 table = read_table($path)
@@ -64,7 +66,7 @@ x, is_missing = $features
 _KNOWN_WORDS = """
 # What is no name that is known means nothing.
 known = {*$names, *(name for each in features for name in each.get("categories", ()))}
-reader = reader._replace(empty_names=[word for word in EMPTY if word not in known])
+reader = reader._replace(empty_names=[word for word in reader.empty if word not in known])
 """
 _WORDS_OF_MODEL = """
 if recipe.get("empty_words") is not None:
@@ -81,9 +83,6 @@ _UNKNOWN = "y = None if lacking.any() else y"
 
 
 _KEPT_FEATURES = """
-import json
-import zipfile
-
 # Who predicts with the model has to make the same features of other tables.
 recipe = {
     "schema_version": 1,
@@ -101,8 +100,6 @@ _KEPT_TARGETS = """
     "class_names": $class_names,
     "target_written": target_written,
 }
-with zipfile.ZipFile("model.keras", "a") as archive:
-    archive.writestr("$member", json.dumps(recipe))
 """
 
 
@@ -160,13 +157,13 @@ class _Table(SourceScript[TableData]):
     def kept_in_model(self, data: TableData, *, from_model: bool = False) -> str:
         target = data.target_kind or Target.CLASSES
         kept = _KEPT_AS_BEFORE if from_model else _KEPT_FEATURES
-        return Template(lines_of([kept, _KEPT_TARGETS])).substitute(
+        recipe = Template(lines_of([kept, _KEPT_TARGETS])).substitute(
             target_kind="category" if target_is_category(data) else "number",
             predicts=target.value,
             class_names="[]" if target is Target.VALUES else "class_names",
             words=None if data.empty_words is None else list(data.empty_words),
-            member=RECIPE_MEMBER,
         )
+        return joined(recipe, added_to_model("recipe", RECIPE_MEMBER))
 
     @override
     def class_names(self, data: TableData) -> str:
@@ -185,8 +182,7 @@ def _from_model(data: TableData, model_path: str, *, own_targets: bool) -> str:
     opened = Template(_FROM_MODEL).substitute(
         path=repr(data.path),
         features=_features_for_model(data),
-        model=repr(model_path),
-        member=RECIPE_MEMBER,
+        recipe=record_in_model("recipe", model_path, RECIPE_MEMBER),
         targets=targets if data.targets or own_targets else 'recipe["targets"]',
         words=_words_of_model(data, own_targets=own_targets),
         target_written=(_target_written if own_targets else _known_target_written)(data),

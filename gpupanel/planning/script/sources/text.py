@@ -12,7 +12,7 @@ from gpupanel.domain.data import Target, TextData
 from gpupanel.domain.table_data import RECIPE_MEMBER
 from gpupanel.planning.script.data_section import AS_UTF8, SourceScript
 from gpupanel.planning.script.parts import definitions, part
-from gpupanel.planning.script.sections import joined, lines_of
+from gpupanel.planning.script.sections import added_to_model, joined, lines_of, record_in_model
 from gpupanel.planning.script.tables import table_functions
 
 _FOLDER = '''
@@ -75,12 +75,8 @@ _WITHOUT_LABELS = """
         return names, x, None
 """
 _FROM_MODEL = """
-import json
-import zipfile
-
 # Which words the model knows stands in its file.
-with zipfile.ZipFile($model) as archive:
-    recipe = json.loads(archive.read("$member"))
+$recipe
 LENGTH, WORDS = recipe["length"], recipe["words"]
 """
 _KNOWN_NAMES = ', recipe["class_names"]'
@@ -109,9 +105,6 @@ def numbered(texts):
     return found
 '''
 _KEPT_WORDS = """
-import json
-import zipfile
-
 # Who predicts with the model has to take the same words.
 recipe = {
     "schema_version": 1,
@@ -129,8 +122,6 @@ _KEPT_TARGETS = """
     "predicts": "$predicts",
     "class_names": class_names,
 }
-with zipfile.ZipFile("model.keras", "a") as archive:
-    archive.writestr("$member", json.dumps(recipe))
 """
 
 
@@ -171,11 +162,11 @@ class _Text(SourceScript[TextData]):
     def kept_in_model(self, data: TextData, *, from_model: bool = False) -> str:
         kept = _KEPT_AS_BEFORE if from_model else _KEPT_WORDS
         target = data.target_kind or Target.CLASSES
-        return Template(lines_of([kept, _KEPT_TARGETS])).substitute(
+        recipe = Template(lines_of([kept, _KEPT_TARGETS])).substitute(
             predicts=target.value,
-            member=RECIPE_MEMBER,
             words=None if data.empty_words is None else list(data.empty_words),
         )
+        return joined(recipe, added_to_model("recipe", RECIPE_MEMBER))
 
     @override
     def class_names(self, data: TextData) -> str:
@@ -184,7 +175,8 @@ class _Text(SourceScript[TextData]):
 
 def _from_model(data: TextData, model_path: str, *, own_targets: bool) -> str:
     """From a saved model's file to its words, and to the columns of a table."""
-    opened = Template(_FROM_MODEL).substitute(model=repr(model_path), member=RECIPE_MEMBER)
+    recipe = record_in_model("recipe", model_path, RECIPE_MEMBER)
+    opened = Template(_FROM_MODEL).substitute(recipe=recipe)
     text, targets = repr(data.text), repr(list(data.targets))
     if data.is_table:
         text = text if data.text is not None else 'recipe["text"]'

@@ -17,12 +17,12 @@ from gpupanel.trainer.datasets.checks import (
 )
 from gpupanel.trainer.datasets.examples import Array, DataSet, Examples
 from gpupanel.trainer.datasets.labels import Labels, checked_labels
-from gpupanel.trainer.datasets.python_rows import gives_rows, python_rows
+from gpupanel.trainer.datasets.python_rows import python_rows
 from gpupanel.trainer.datasets.source import Reading, Source
 from gpupanel.trainer.memory_shortage import is_out_of_memory
+from gpupanel.trainer.parts.loaded_parts import PARTS_OF_DATA, gives_rows, parts_by_name, rows_given
 from gpupanel.trainer.user_code import RunCode, exits_reported
 
-_KEYS = ("x", "y", "x_test", "y_test", "class_names")
 _CONTRACT = (
     'load() gives {"x": examples, "y": labels}, if need be with "x_test", "y_test" and '
     '"class_names"; or (x, y); or ((x, y), (x_test, y_test)).'
@@ -98,9 +98,8 @@ class _Loaded:
         if name not in self.parts:
             raise _misfit(self.code, f'there is no "{name}"')
         given = self.parts[name]
-        if gives_rows(given) and not hasattr(given, "__array__"):
-            row = exits_reported(self.code, given.__getitem__)
-            given = [row(number) for number in range(len(given))]
+        if gives_rows(given):
+            given = rows_given(given, exits_reported(self.code, given.__getitem__))
         try:
             return np.asarray(given)
         except Exception as error:
@@ -135,17 +134,13 @@ class _Loaded:
 
 
 def _by_name(loaded: object, code: RunCode) -> Mapping[str, object]:
-    if isinstance(loaded, Mapping):
-        unknown = [str(key) for key in loaded if key not in _KEYS]
-        if unknown:
-            raise _misfit(code, f"{', '.join(unknown)} is none of {', '.join(_KEYS)}")
-        return loaded
-    if isinstance(loaded, tuple) and len(loaded) == 2:
-        first, second = loaded
-        if all(isinstance(part, tuple) and len(part) == 2 for part in loaded):
-            return dict(zip(_KEYS, (*first, *second), strict=False))
-        return {"x": first, "y": second}
-    raise _misfit(code, f"it is a {type(loaded).__name__}")
+    parts = parts_by_name(loaded)
+    if parts is None:
+        raise _misfit(code, f"it is a {type(loaded).__name__}")
+    unknown = [str(key) for key in parts if key not in PARTS_OF_DATA]
+    if unknown:
+        raise _misfit(code, f"{', '.join(unknown)} is none of {', '.join(PARTS_OF_DATA)}")
+    return parts
 
 
 def _misfit(code: RunCode, what: str) -> Exception:

@@ -213,7 +213,7 @@ def test_that_each_kind_of_source_makes_every_script(data: DataSettings) -> None
     ):
         inference = InferenceSettings(batch_size=64, output=output, examples=examples)
         text = script(task=task, data=data, model=divided, inference=inference)
-        assert f"tf.cast(features, tf.float32) * {1 / 255!r} + 0.0" in text
+        assert f"count, ({1 / 255!r}, 0.0))" in text
 
 
 @pytest.mark.parametrize("data", EVERY_SOURCE, ids=repr)
