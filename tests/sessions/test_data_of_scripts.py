@@ -26,9 +26,7 @@ from gpupanel.domain.data import (
 from gpupanel.domain.preview import PreviewRequest, with_detected
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script import data_section
-from gpupanel.planning.script.sources import keras_data
 from gpupanel.trainer.datasets.images.sets import list_sets
-from gpupanel.trainer.datasets.sources.keras_data import WORD_COUNT
 from gpupanel.trainer.tools.preview.preview import preview
 from tests.sessions.material import FEATURES, LABELS, Material
 from tests.unit.trainer.test_keras_data import FILLED
@@ -187,7 +185,3 @@ def test_that_a_script_lists_the_images_that_the_run_lists(tmp_path: Path) -> No
     assert listed.labels is not None
     assert tuple(map(str, found["x"])) == listed.files.paths
     assert found["y"].tolist() == listed.labels.array.tolist()
-
-
-def test_that_texts_are_distinguished_by_as_many_words_in_both() -> None:
-    assert keras_data.WORD_COUNT == WORD_COUNT

@@ -33,14 +33,14 @@ class _Images(SourceScript[ImagesData]):
         functions = image_function(
             data.image_size, data.color, data.white_value, has_names=not data.files
         )
-        needed = ["files_below"]
+        needed = ["listed_files"]
         if not data.labels_csv:
             needed += ["folders_in"] if needs_labels else ["folders_in", "by_folder"]
         images = joined(
             "from functools import partial",
             functions,
             part("disk_images"),
-            "" if data.files else part("files_below", *needed),
+            "" if data.files else part("folder_listing", *needed),
             Template(_IMAGES).substitute(shape=data.chosen_shape),
         )
         if data.files:

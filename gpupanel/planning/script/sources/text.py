@@ -23,7 +23,7 @@ def read_text(path):
 
 def read_texts(root, names=None):
     """The names of the classes, the texts, and the class of each."""
-    of_class = by_folder(root, files_below(root, (".txt",), takes_links=False))
+    of_class = by_folder(root, listed_files(root, (".txt",), takes_links=False))
     alone = of_class.pop("", [])
     names = names or [as_utf8(name) for name in of_class]$more
     paths = [path for of_one in of_class.values() for path in of_one] or alone
@@ -211,7 +211,7 @@ def _read(data: TextData, names: str, *, needs_labels: bool, is_evaluated: bool 
             definitions("image_names", "is_hidden", "suffix_of"),
             AS_UTF8,
             definitions("cell_labels", "class_names_in", "numbers_of_classes"),
-            part("files_below", "files_below", "by_folder"),
+            part("folder_listing", "listed_files", "by_folder"),
             part("text_files"),
         )
         return joined(*functions, read, *lines, *count)

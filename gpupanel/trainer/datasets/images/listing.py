@@ -13,7 +13,7 @@ from pathlib import Path
 
 from gpupanel.domain.image_names import is_hidden, suffix_of
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.trainer.parts.files_below import files_below, is_folder
+from gpupanel.trainer.parts.folder_listing import is_folder, listed_files
 from gpupanel.trainer.parts.image_formats import SUFFIXES
 
 _ARCHIVES = frozenset((".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar", ".zst"))
@@ -126,7 +126,7 @@ def _names_below(root: str, unread: Counter[str]) -> Iterator[str]:
         if not is_folder(entry):
             unread[suffix_of(entry.name)] += 1
 
-    return files_below(root, SUFFIXES, count, takes_links=True)
+    return listed_files(root, SUFFIXES, count, takes_links=True)
 
 
 def _unreadable(folder: Path, error: OSError, key: str) -> ProblemError:

@@ -15,7 +15,7 @@ from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.class_folders import ClassFolders
 from gpupanel.trainer.datasets.data_problems import data_problem, unreadable
 from gpupanel.trainer.datasets.texts import problems
-from gpupanel.trainer.parts.files_below import by_folder, files_below, folders_in
+from gpupanel.trainer.parts.folder_listing import by_folder, folders_in, listed_files
 from gpupanel.trainer.parts.text_files import text_in_file
 
 _SUFFIX = ".txt"
@@ -57,7 +57,7 @@ def list_texts(root: Path, field: str, chosen: Mapping[str, str] | None = None) 
     """
     try:
         others = _Others()
-        paths = files_below(str(root), (_SUFFIX,), others.count, takes_links=False)
+        paths = listed_files(str(root), (_SUFFIX,), others.count, takes_links=False)
         of_class = by_folder(str(root), paths)
     except NotADirectoryError as error:
         raise data_problem(
@@ -141,7 +141,7 @@ def _folders_in(folder: Path) -> list[str]:
 
 
 def _holds_texts(folder: Path) -> bool:
-    return next(files_below(str(folder), (_SUFFIX,), takes_links=False), None) is not None
+    return next(listed_files(str(folder), (_SUFFIX,), takes_links=False), None) is not None
 
 
 class _Others:

@@ -11,7 +11,7 @@ from gpupanel.planning.script.sections import joined
 
 _BELOW = """
 def images_below(folder):
-    return list(files_below(folder, SUFFIXES, takes_links=True))
+    return list(listed_files(folder, SUFFIXES, takes_links=True))
 """
 _LISTING = '''
 def place_of(name, names):

@@ -20,7 +20,7 @@ def passed_over(entry: "os.DirEntry[str]") -> None:
     """Nothing is made of it."""
 
 
-def files_below(
+def listed_files(
     root: str, suffixes: Collection[str], on_other: OnEntry = passed_over, *, takes_links: bool
 ) -> Iterator[str]:
     """The paths of files with one of these suffixes, in order of their parts.
@@ -74,7 +74,7 @@ def by_folder(root: str, paths: Iterable[str]) -> dict[str, list[str]]:
 
     Args:
         root: The folder.
-        paths: As :func:`files_below` gives them.
+        paths: As :func:`listed_files` gives them.
     """
     found: dict[str, list[str]] = {}
     for path in paths:
