@@ -19,7 +19,7 @@ from gpupanel.domain.data import DataSettings, Scaling, Target
 from gpupanel.domain.empty_words import empty_words
 from gpupanel.domain.model_export import ModelExportRequest, ModelFormat
 from gpupanel.domain.problem import ProblemError
-from gpupanel.domain.script_parts import part_text
+from gpupanel.domain.script_parts import needed_of, part_text
 from gpupanel.domain.table_data import HeaderLine, Quoting
 from gpupanel.domain.trained_on import TrainedOn
 from gpupanel.domain.value import Value
@@ -215,7 +215,8 @@ def script_text() -> str:
         if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith("gpupanel.")
     ]
     first, end = imports[0].lineno - 1, imports[-1].end_lineno
-    shared = map(part_text, ("written_numbers", "written_dates", "image_pixels"))
+    shared = [*map(part_text, ("written_numbers", "written_dates", "image_pixels", "text_files"))]
+    shared.append(needed_of(part_text("table_cells"), ["column_names"]))
     return "\n".join([*lines[:first], "\n\n\n".join(shared), *lines[end:], ""])
 
 

@@ -11,7 +11,6 @@ Pillow for images, and TensorFlow; of a .tflite file ai-edge-litert is enough.
 """
 
 import argparse
-import codecs
 import csv
 import importlib.util
 import json
@@ -19,7 +18,7 @@ import string
 import sys
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
@@ -35,10 +34,11 @@ from gpupanel.trainer.parts.image_pixels import (
     UnknownRangeError,
     image_pixels,
 )
+from gpupanel.trainer.parts.table_cells import column_names
+from gpupanel.trainer.parts.text_files import LONGEST_TEXT_BYTES, text_in_file
 
 FORMATS = ("PNG", "JPEG", "BMP", "DIB", "GIF", "WEBP", "TIFF", "PPM")
 TABLES = (".csv", ".tsv")
-LONGEST_TEXT = 2**20  # bytes: what follows is not read
 UNKNOWN: defaultdict[str, Counter[str]] = defaultdict(Counter)
 """Categories that training did not know, by their columns, and in how many rows."""
 
@@ -60,7 +60,7 @@ def main() -> None:
     parser.add_argument("--text", help="a text, in place of a file")
     parser.add_argument("--json", action="store_true", help="print all outputs as JSON")
     arguments = parser.parse_args()
-    csv.field_size_limit(LONGEST_TEXT)
+    csv.field_size_limit(LONGEST_TEXT_BYTES)
     if not arguments.inputs and arguments.text is None:
         parser.error("name what to predict on")
     path = arguments.model or model_beside()
@@ -298,12 +298,12 @@ def rows(
         has_quotes=form.get("has_quotes"),
         skipped=form.get("skipped"),
     )
-    csv.field_size_limit(LONGEST_TEXT)
+    csv.field_size_limit(LONGEST_TEXT_BYTES)
     quoting: Any = csv.QUOTE_MINIMAL if layout.has_quotes else csv.QUOTE_NONE
     with path.open(encoding="utf-8-sig" if encoding == "utf-8" else encoding, newline="") as file:
         lines = islice(file, layout.skipped, None)
         found = csv.reader(lines, delimiter=layout.delimiter, quoting=quoting)
-        names: list[str] = []
+        names: Sequence[str] = ()
         number = 0
         for cells in (line for line in found if line):
             if not names:
@@ -330,7 +330,7 @@ def names_in(
     wanted: list[str],
     *,
     has_names: bool | None,
-) -> tuple[list[str], bool]:
+) -> tuple[Sequence[str], bool]:
     """The names of the columns, and whether the first line holds them: where it has those wanted.
 
     Columns that no line names are called by their numbers.
@@ -363,18 +363,6 @@ def unknown_categories() -> Iterator[str]:
             f'Column "{column}" holds {shown}{more} in {count} {"row" if count == 1 else "rows"}, '
             "which training did not know: there it is none of the categories."
         )
-
-
-def column_names(names: list[str]) -> list[str]:
-    """Each another one: a second "x" is called "x (2)", an empty one "column 3"."""
-    given: list[str] = []
-    for place, title in enumerate(names, 1):
-        name = wanted = title.strip() or f"column {place}"
-        number = 2
-        while name in given:
-            name, number = f"{wanted} ({number})", number + 1
-        given.append(name)
-    return given
 
 
 def features_of_row(cells: dict[str, str], takes: dict[str, Any], row: str) -> np.ndarray:
@@ -412,7 +400,7 @@ def features_of_row(cells: dict[str, str], takes: dict[str, Any], row: str) -> n
 
 def features_of_text(text: str, numbers: dict[bytes, int], length: int) -> np.ndarray:
     """Numbers of words: 0 fills up, 1 is every word that the vocabulary has not."""
-    content = text.encode("utf-8", "replace")[:LONGEST_TEXT].lower()
+    content = text.encode("utf-8", "replace")[:LONGEST_TEXT_BYTES].lower()
     words = content.translate(None, string.punctuation.encode()).split()[:length]
     found = np.zeros(length, np.float32)
     found[: len(words)] = [numbers.get(word, 1) for word in words]
@@ -424,10 +412,7 @@ def features_of_text(text: str, numbers: dict[bytes, int], length: int) -> np.nd
 def text_in(path: Path, encoding: str) -> str:
     """What a file holds, as far as texts are read."""
     with path.open("rb") as file:
-        content = file.read(LONGEST_TEXT + 1)
-    decoder = codecs.getincrementaldecoder("utf-8-sig" if encoding == "utf-8" else encoding)()
-    # A letter that the cut went through is left out.
-    text = decoder.decode(content[:LONGEST_TEXT], final=len(content) <= LONGEST_TEXT)
+        text = text_in_file(file, encoding)
     if "\0" in text:
         raise problem(f"{path} holds bytes of value 0, which no text has.")
     return text
