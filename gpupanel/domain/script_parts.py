@@ -57,7 +57,7 @@ def needed_of(text: str, names: Collection[str]) -> str:
     """The definitions of these names, and what of the rest they need.
 
     Args:
-        text: Of a module; each of its imports is one line.
+        text: Of a module.
         names: What it defines at its top.
     """
     lines, statements = text.splitlines(), ast.parse(text).body
@@ -66,7 +66,11 @@ def needed_of(text: str, names: Collection[str]) -> str:
     for statement in statements:
         written = "\n".join(lines[end : statement.end_lineno])
         end = statement.end_lineno or end
-        if isinstance(statement, ast.Expr) and blocks:  # says what the constant above it is
+        if isinstance(statement, ast.ImportFrom):  # some of what it takes may be needed
+            for each in statement.names:
+                taken = ast.unparse(ast.ImportFrom(statement.module, [each], 0))
+                blocks.append((taken, {each.asname or each.name}, set()))
+        elif isinstance(statement, ast.Expr) and blocks:  # says what the constant above it is
             above, defined, used = blocks.pop()
             blocks.append((f"{above}\n{written}", defined, used))
         else:
@@ -85,7 +89,7 @@ def _defined(statement: ast.stmt) -> Iterator[str]:
     match statement:
         case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
             yield name
-        case ast.Import(names=names) | ast.ImportFrom(names=names):
+        case ast.Import(names=names):
             yield from (each.asname or each.name for each in names)
         case ast.Assign(targets=targets):
             for target in targets:

@@ -34,9 +34,6 @@ def read_texts(root, names=None):
     return names, x, np.repeat(numbers, [len(of_one) for of_one in of_class.values()])
 '''
 _TABLE = '''
-from decimal import Decimal
-
-
 def read_texts(path, names=None):
     """The names of classes or labels, the texts, and what is predicted of each."""
     table = read_table(path)
@@ -224,6 +221,8 @@ def _read_table(
     data: TextData, paths: list[str], *, needs_labels: bool, is_evaluated: bool
 ) -> Iterator[str]:
     """The function ``read_texts(path, names)``."""
+    if data.target_kind in (Target.CLASSES, None):
+        yield from ("from decimal import Decimal", "", "")
     yield _TABLE
     if not needs_labels:
         yield _WITHOUT_TARGETS
