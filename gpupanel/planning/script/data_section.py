@@ -1,7 +1,8 @@
 """The script's data: features ``x`` and labels ``y``, read and divided as a run does.
 
-Lists of files, conversions and the order of examples are those of ``trainer/datasets``; tests hold
-the two together. How each source is read stands in ``sources``.
+Lists of files, conversions and the order of examples are those of ``trainer/datasets``: what both
+need stands in ``trainer/parts``, and tests hold the rest together. How each source is read stands
+in ``sources``.
 """
 
 import importlib

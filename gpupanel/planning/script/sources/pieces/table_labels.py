@@ -15,7 +15,8 @@ lacking = np.array([label is None for label in labels])
 y = np.array([-1 if label is None else class_names.index(label) for label in labels], np.int32)
 """
 _NUMBERS = """
-y = np.stack([reader.numbers(table[name], target_written.get(name)) for name in TARGETS], axis=1)
+columns = [reader.numbers(table[name], target_written.get(name)) for name in TARGETS]
+y = np.stack(columns, axis=1)
 lacking = np.isnan(y).any(axis=1)
 """
 _ERROR = """
