@@ -10,9 +10,8 @@ from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QTableView
 
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.runs.report.run_events import ReportCancelledError
+from gpupanel.runs.tools.export import exported_run
 from gpupanel.runs.tools.export.export_format import ExportFormat
-from gpupanel.ui.tools.export import worker as export_worker
-from gpupanel.ui.tools.export.worker import RunExporter
 from tests.fakes.hostile_files import fifo, put_in_place
 from tests.fakes.person import Person
 from tests.fakes.run_directory import WrittenRun
@@ -41,13 +40,6 @@ def window(qtbot, tmp_path, runs_dir, layout, person):
     qtbot.addWidget(window)
     yield window
     window.close()
-
-
-@pytest.fixture
-def exporter():
-    exporter = RunExporter()
-    yield exporter
-    exporter.stop()
 
 
 def choose(button, wanted):
@@ -139,12 +131,12 @@ def test_that_what_cannot_be_exported_is_said_with_its_reason(
     assert not person.saves.exists()
 
 
-def test_that_a_fifo_in_the_folder_of_a_run_keeps_nobody_waiting(qtbot, exporter, layout, tmp_path):
+@pytest.mark.timeout(20)
+def test_that_a_fifo_in_the_folder_of_a_run_keeps_nobody_waiting(layout, tmp_path):
     put_in_place(fifo, layout.events, tmp_path)
     path = tmp_path / "out.html"
 
-    with qtbot.waitSignal(exporter.written, timeout=10_000):
-        exporter.export(layout, ExportFormat.REPORT, path)
+    exported_run.write_run(layout, ExportFormat.REPORT, path, Event())
 
     assert "FIFO" in path.read_text()
 
@@ -155,11 +147,12 @@ def test_that_nothing_is_written_that_nobody_wants_any_more(layout, tmp_path, wa
     given_up.set()
     path = tmp_path / f"out{wanted.suffix}"
     with suppress(ReportCancelledError):
-        export_worker._write(layout, wanted, path, given_up)
+        exported_run.write_run(layout, wanted, path, given_up)
     assert not path.exists()
 
 
-def test_that_an_export_ends_with_the_window(qtbot, exporter, layout, tmp_path, monkeypatch):
+def test_that_an_export_ends_with_the_window(qtbot, window, layout, person, tmp_path, monkeypatch):
+    person.saves = tmp_path / "out.html"
     begun, ended = Event(), Event()
 
     def write(layout, wanted, path, dropped):
@@ -167,9 +160,10 @@ def test_that_an_export_ends_with_the_window(qtbot, exporter, layout, tmp_path, 
         dropped.wait(10)
         ended.set()
 
-    monkeypatch.setattr(export_worker, "_write", write)
-    with qtbot.assertNotEmitted(exporter.written):
-        exporter.export(layout, ExportFormat.REPORT, tmp_path / "out.html")
-        qtbot.waitUntil(begun.is_set, timeout=10_000)
-        exporter.stop()
-        qtbot.waitUntil(ended.is_set, timeout=10_000)
+    monkeypatch.setattr(exported_run, "write_run", write)
+    banner = shown_in_live(qtbot, window, layout)
+    choose(banner.findChild(QPushButton, "export_button"), ExportFormat.REPORT)
+    qtbot.waitUntil(begun.is_set, timeout=10_000)
+    window.close()
+    qtbot.waitUntil(ended.is_set, timeout=5_000)
+    assert "saved" not in notice_of(banner)

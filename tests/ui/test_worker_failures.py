@@ -27,13 +27,10 @@ from gpupanel.runs.questions.data_preview import preview_data
 from gpupanel.runs.questions.question import Question, Reply
 from gpupanel.runs.sweeps import starting
 from gpupanel.runs.tensorboard import TensorBoards
-from gpupanel.runs.tools.export.export_format import ExportFormat
 from gpupanel.runs.tools.tracing.tracing import Trace
 from gpupanel.ui import tools, workers
 from gpupanel.ui.bindings.comparison import Comparison
 from gpupanel.ui.run_state import RunState
-from gpupanel.ui.tools.export import worker as export_worker
-from gpupanel.ui.tools.self_test import worker as self_test_worker
 from gpupanel.ui.tools.trace import worker as trace_worker
 from gpupanel.ui.workers import (
     cluster_worker,
@@ -214,14 +211,6 @@ def _asking(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> C
     return Case(worker, order, worker.refused, worker.answered, failing, free)
 
 
-def _recalling_a_self_test(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
-    failing = _patched(monkeypatch, self_test_worker, "recall_self_test", error)
-    failing._healthy = lambda *_: None
-    memory = self_test_worker.SelfTestMemory()
-    order = lambda: memory.recall(CPU_ONLY)  # noqa: E731
-    return Case(memory, order, memory.refused, memory.recalled, failing)
-
-
 def _tracing(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
     layout = _written(runs).layout
     failing = _patched(monkeypatch, trace_worker, "take_trace", error)
@@ -230,15 +219,6 @@ def _tracing(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> C
     order = lambda: tracer.take(layout, 10, None)  # noqa: E731
     free = lambda: not tracer.is_busy()  # noqa: E731
     return Case(tracer, order, tracer.refused, tracer.traced, failing, free)
-
-
-def _exporting(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
-    failing = _patched(monkeypatch, export_worker, "_write", error)
-    failing._healthy = lambda *_: None
-    exporter = export_worker.RunExporter()
-    layout = _written(runs).layout
-    order = lambda: exporter.export(layout, ExportFormat.REPORT, runs / "a.html")  # noqa: E731
-    return Case(exporter, order, exporter.refused, exporter.written, failing)
 
 
 def _opening_tensorboard(error: Exception, runs: Path, _patch: pytest.MonkeyPatch) -> Case:
@@ -362,10 +342,8 @@ CASES: dict[str, tuple[Make, ...]] = {
         _deleting_a_run,
     ),
     "QuestionWorker": (_asking,),
-    "SelfTestMemory": (_recalling_a_self_test,),
     "RunTracer": (_tracing,),
     "Launcher": (_launching, _resuming),
-    "RunExporter": (_exporting,),
     "TensorBoardOpener": (_opening_tensorboard,),
     "QueueWatch": (_queueing,),
     "RunWatch": (_following,),

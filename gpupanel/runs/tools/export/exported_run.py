@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import Final
 
 from gpupanel.domain.plan import LaunchPlan
@@ -22,6 +24,7 @@ from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.directory.run_folder import check_outside_of_runs
 from gpupanel.runs.installed_command import installed_command
+from gpupanel.runs.questions.data_preview import preview_data
 from gpupanel.runs.questions.detected_data import with_detected_data
 from gpupanel.runs.tools.export.export_format import ExportFormat
 from gpupanel.runs.trust.trusted import check_trusted
@@ -109,6 +112,27 @@ def exported(
     check_trusted(code)
     write = notebook if wanted is ExportFormat.NOTEBOOK else stand_alone_script
     return write(fill_in(profile), plan)
+
+
+def write_run(layout: RunLayout, wanted: ExportFormat, output: Path, cancelled: Event) -> None:
+    """Write a run into a file, as :func:`exported` makes it.
+
+    Args:
+        layout: The run.
+        wanted: As what.
+        output: The file.
+        cancelled: Set, by any thread, when it is not wanted any more: nothing is written then.
+
+    Raises:
+        ProblemError: As of :func:`exported` and :func:`write_exported`.
+        ReportCancelledError: So it was asked.
+    """
+    preview = partial(preview_data, cancelled=cancelled)
+    content = exported(
+        layout, wanted, cancelled.is_set, lambda profile: with_detected_data(profile, preview)
+    )
+    if not cancelled.is_set():
+        write_exported(output, content)
 
 
 def write_exported(output: Path, content: str) -> None:

@@ -1,6 +1,8 @@
 """Exports runs as a person asks, in Live and in Runs."""
 
+from functools import partial
 from pathlib import Path
+from threading import Event
 
 from PySide6.QtCore import QObject, QStandardPaths, Slot
 from PySide6.QtWidgets import QWidget
@@ -15,7 +17,7 @@ from gpupanel.ui.questions import Questions
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.runs_page import RunsPage
 from gpupanel.ui.tools.export.model_binding import ModelExportBinding
-from gpupanel.ui.tools.export.worker import RunExporter
+from gpupanel.ui.workers.facade import WorkerFacade
 
 
 class ExportBinding(QObject):
@@ -41,7 +43,7 @@ class ExportBinding(QObject):
         self.models = ModelExportBinding(parent)
         self._control, self._questions = control, questions
         self._live, self._runs = live, runs
-        self._exporter = RunExporter(self)
+        self._exporter = WorkerFacade("run exporter", self)
         self._folder = Path(
             QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
         )
@@ -49,12 +51,12 @@ class ExportBinding(QObject):
         live.banner.steps.other_exports.chosen.connect(self._export_other)
         runs.panel.exportRequested.connect(self._export_of)
         runs.panel.setExportable(True)
-        self._exporter.written.connect(self._on_written)
         self._exporter.refused.connect(self._on_refused)
         self.models.exporter.refused.connect(self._on_model_refused)
 
     def stop(self) -> None:
-        """Write no more."""
+        """Write no more; a file that is not complete is removed."""
+        self._exporter.drop()
         self._exporter.stop()
         self.models.stop()
 
@@ -74,7 +76,10 @@ class ExportBinding(QObject):
             return
         self._folder = path.parent
         self._say(f"Writing {visible_line(path.name)}…")
-        self._exporter.export(layout, wanted, path)
+        self._exporter.submit(
+            partial(_write, layout, wanted, path, self._exporter.dropped),
+            lambda _: self._say(f"{wanted.title} saved to {visible_line(str(path))}"),
+        )
 
     @Slot(object)
     def _export_other(self, wanted: ModelExportFormat) -> None:
@@ -97,10 +102,6 @@ class ExportBinding(QObject):
     def _export_of(self, run: RunSummary, wanted: ExportFormat | ModelExportFormat) -> None:
         self._export(RunLayout(run.path), wanted)
 
-    @Slot(object, object)
-    def _on_written(self, path: Path, wanted: ExportFormat) -> None:
-        self._say(f"{wanted.title} saved to {visible_line(str(path))}")
-
     @Slot(object)
     def _on_refused(self, problems: tuple[Problem, ...]) -> None:
         self._say("")
@@ -113,3 +114,10 @@ class ExportBinding(QObject):
     def _say(self, words: str) -> None:
         self._runs.panel.setNotice(words)
         self._live.banner.setNotice(words)
+
+
+def _write(layout: RunLayout, wanted: ExportFormat, path: Path, dropped: Event) -> None:
+    # Not at the top: a window that starts needs none of it.
+    from gpupanel.runs.tools.export.exported_run import write_run
+
+    write_run(layout, wanted, path, dropped)

@@ -1,6 +1,7 @@
 """Has the devices tested when a person asks for it, and has the session know what failed."""
 
 from collections.abc import Callable
+from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING
 
@@ -14,11 +15,12 @@ from gpupanel.domain.self_test import SelfTest
 from gpupanel.planning.self_test import self_test_settings
 from gpupanel.runs.questions.question import OnProgress
 from gpupanel.runs.readiness import Machine, read_machine
+from gpupanel.runs.self_test_memory import recall_self_test
 from gpupanel.runs.tools.self_test.testing import run_self_test
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
-from gpupanel.ui.tools.self_test.worker import SelfTestMemory
 from gpupanel.ui.tools.session_report_binding import SessionReportBinding
+from gpupanel.ui.workers.facade import WorkerFacade
 from gpupanel.ui.workers.tool_worker import Ask, ToolWorker
 
 if TYPE_CHECKING:
@@ -47,10 +49,9 @@ class SelfTestBinding(SessionReportBinding["SelfTestDialog", Profile]):
         self._is_again = False
         worker = ToolWorker("testing the devices", SelfTest)
         super().__init__(session, page, window, worker, page.plan.test_machine.clicked)
-        self._memory = SelfTestMemory(self)
+        self._memory = WorkerFacade("self-test memory", self)
         self._recalled_for: DeviceInventory | None = None
         session.inventoryChanged.connect(self._see_inventory)
-        self._memory.recalled.connect(session.set_self_test)
         self._memory.refused.connect(self.refused)
         worker.answered.connect(self._follow)
 
@@ -95,10 +96,15 @@ class SelfTestBinding(SessionReportBinding["SelfTestDialog", Profile]):
     def _see_inventory(self, inventory: DeviceInventory) -> None:
         if inventory != self._recalled_for:
             self._recalled_for = inventory
-            self._memory.recall(inventory)
+            self._recall(inventory)
 
     @Slot(object)
     def _follow(self, test: SelfTest) -> None:
         """What was seen is a problem of the session, or is none any more."""
         if not test.is_remembered and self._session.inventory is not None:
-            self._memory.recall(self._session.inventory)
+            self._recall(self._session.inventory)
+
+    def _recall(self, inventory: DeviceInventory) -> None:
+        """Have the session know what is remembered of these devices; only the last is heard."""
+        self._memory.drop()
+        self._memory.submit(partial(recall_self_test, inventory), self._session.set_self_test)
