@@ -105,7 +105,7 @@ def _add_runs(core: WindowCore, parts: WindowParts) -> None:
     live, runs, opened = core.live_page, core.runs, parts[OpenedRuns]
     history = add(HistoryBinding(runs, core.runs_dir, questions, core.settings, window))
     past_speed = add(PastSpeedBinding(core.session, core.session_page.plan, history.worker, window))
-    parts[BenchBinding].comparer.answered.connect(past_speed.ask_soon)
+    parts[BenchBinding].worker.answered.connect(past_speed.ask_soon)
     add(Comparison(runs, questions, window))
     add(LiveCurveFiles(live.live, control, questions, window))
     add(ExportBinding(control, live, runs, questions, window))

@@ -1,6 +1,5 @@
 """Examples of a run in the window: a cell of the matrix, the worst mistakes, the predictions."""
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,6 +34,7 @@ from gpupanel.ui.widgets.table_view import TableView
 from gpupanel.ui.workers.launch_worker import Launcher
 from gpupanel.ui.workers.tool_worker import QuestionWorker
 from tests.fakes.devices import CPU_ONLY
+from tests.fakes.questions import asked_of
 from tests.fakes.run_directory import STARTED_S, WrittenRun
 from tests.forked.processes import child_processes
 from tests.unit.trainer.image_folders import make_classes
@@ -147,8 +147,9 @@ def test_that_the_worst_mistakes_are_shown_and_closing_ends_the_reading(
         page.findChild(QPushButton, "worst_mistakes").click()
         table = binding._dialog.table
         qtbot.waitUntil(lambda: names(table) == ["cat/2.png", "cat/1.png"], timeout=30_000)
-        binding._loader._command = (sys.executable, "-c", "import time; time.sleep(60)")
+        binding.worker.question = asked_of(shown_examples, "import time; time.sleep(60)")
         page.findChild(QPushButton, "worst_mistakes").click()
+        qtbot.waitUntil(lambda: bool(child_processes()), timeout=10_000)
         binding._dialog.reject()
         qtbot.waitUntil(lambda: not child_processes(), timeout=10_000)
 

@@ -32,7 +32,7 @@ from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.sweeps.proposing import SweepProposal
 from gpupanel.runs.sweeps.sweep_status import SweepStatus
 from gpupanel.runs.tools.export.export_format import ModelExportFormat
-from gpupanel.runs.tools.tracing.tracing import Trace
+from gpupanel.runs.tools.tracing.tracing import RunTraces, Trace
 from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.dialogs.about_dialog import AboutDialog
@@ -60,7 +60,6 @@ from gpupanel.ui.tools.rate_range.dialog import RateRangeDialog
 from gpupanel.ui.tools.scan.dialog import ScanDialog
 from gpupanel.ui.tools.self_test.dialog import SelfTestDialog
 from gpupanel.ui.tools.trace.dialog import TraceDialog
-from gpupanel.ui.tools.trace.worker import RunTraces
 from gpupanel.ui.widgets.table_model import Column
 from gpupanel.ui.window_settings import WindowSettings
 from gpupanel.ui.workers.sweep_worker import SweepsRead
@@ -98,7 +97,7 @@ def examples() -> ExamplesDialog:
 def exported() -> ModelExportDialog:
     dialog = ModelExportDialog()
     dialog.begin(NAME, next(iter(ModelExportFormat)), Path("/", NAME))
-    dialog.setExport(filled(ModelExport, NAME, problems=(PROBLEM,)))
+    dialog.setAnswer(filled(ModelExport, NAME, problems=(PROBLEM,)))
     return dialog
 
 
@@ -137,8 +136,8 @@ def traced() -> TraceDialog:
     dialog, layout = TraceDialog(has_page=True), RunLayout(Path("/", NAME))
     dialog.setRun(layout, NAME)
     record = filled(TraceRecord, NAME)
-    dialog.setTraces(RunTraces(layout, {1: record}, {1: NAME, 2: NAME}))
-    dialog.setTrace(filled(Trace, NAME, layout=layout, plan=None, problems=(PROBLEM,)))
+    trace = filled(Trace, NAME, layout=layout, plan=None, problems=(PROBLEM,))
+    dialog.setAnswer(RunTraces(layout, {1: record}, {1: NAME, 2: NAME}, trace))
     return dialog
 
 

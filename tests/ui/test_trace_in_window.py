@@ -16,9 +16,9 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.trace import TracedDevice, TracedOperation, TraceRecord
 from gpupanel.files.plan_file import plan_if_readable
 from gpupanel.files.trace_files import new_trace_folder, write_trace_record
-from gpupanel.runs.tools.tracing.tracing import Trace, TraceStage
+from gpupanel.runs.tools.tracing.tracing import RunTraces, Trace, TraceStage
 from gpupanel.ui.main_window import MainWindow
-from gpupanel.ui.tools.trace import worker as trace_worker
+from gpupanel.ui.tools.trace import binding as trace_binding
 from gpupanel.ui.tools.trace.binding import TraceBinding
 from gpupanel.ui.tools.trace.dialog import TraceDialog
 from gpupanel.ui.tools.trace.operations import TracedOperationsTable
@@ -64,15 +64,15 @@ class Tracing:
                     self.withdrawn.set()
                     return Trace(layout)
         write_trace_record(new_trace_folder(layout), RECORD, layout)
-        return self._found(layout)
+        return self.found(layout)
 
     def of(self, layout, number, cancelled) -> Trace:
         del cancelled
         self.read.append(number)
-        return self._found(layout)
+        return self.found(layout)
 
     @staticmethod
-    def _found(layout: RunLayout) -> Trace:
+    def found(layout: RunLayout) -> Trace:
         plan = plan_if_readable(layout)
         return Trace(layout, plan, layout.trace(1), RECORD, DEVICES, ("no rights",))
 
@@ -80,8 +80,8 @@ class Tracing:
 @pytest.fixture
 def tracing(monkeypatch: pytest.MonkeyPatch) -> Tracing:
     tracing = Tracing()
-    monkeypatch.setattr(trace_worker, "take_trace", tracing.take)
-    monkeypatch.setattr(trace_worker, "read_trace", tracing.of)
+    monkeypatch.setattr(trace_binding, "take_trace", tracing.take)
+    monkeypatch.setattr(trace_binding, "read_trace", tracing.of)
     return tracing
 
 
@@ -113,7 +113,7 @@ def show(qtbot: QtBot, window: MainWindow, run: WrittenRun) -> None:
 def opened(qtbot: QtBot, window: MainWindow) -> TraceDialog:
     window.findChild(QAction, "run_trace").trigger()
     dialog = window.findChild(TraceDialog)
-    qtbot.waitUntil(lambda: not window.parts[TraceBinding].tracer.is_busy(), timeout=10_000)
+    qtbot.waitUntil(lambda: not window.parts[TraceBinding].worker.is_busy(), timeout=10_000)
     return dialog
 
 
@@ -129,7 +129,7 @@ def taken(qtbot: QtBot, window: MainWindow) -> TraceDialog:
     dialog = opened(qtbot, window)
     button(dialog, "take").click()
     qtbot.waitUntil(lambda: dialog.trace() is not None, timeout=10_000)
-    qtbot.waitUntil(lambda: not window.parts[TraceBinding].tracer.is_busy(), timeout=10_000)
+    qtbot.waitUntil(lambda: not window.parts[TraceBinding].worker.is_busy(), timeout=10_000)
     return dialog
 
 
@@ -140,7 +140,7 @@ def test_that_the_next_steps_are_traced_and_shown_for_each_device(
     dialog = opened(qtbot, window)
     assert words(dialog, "verdict") == "No trace yet"
     dialog.findChild(QSpinBox, "trace_steps").setValue(25)
-    with qtbot.waitSignal(window.parts[TraceBinding].tracer.traced):
+    with qtbot.waitSignal(window.parts[TraceBinding].worker.answered):
         button(dialog, "take").click()
     assert tracing.asked == [(25, None)]
     tables = dialog.findChildren(TracedOperationsTable)
@@ -173,7 +173,7 @@ def test_that_a_trace_is_listed_and_read_again(
     dialog = opened(qtbot, window)
     qtbot.waitUntil(lambda: dialog.trace() is not None, timeout=10_000)
     assert tracing.read == [2]
-    qtbot.waitUntil(lambda: not window.parts[TraceBinding].tracer.is_busy(), timeout=10_000)
+    qtbot.waitUntil(lambda: not window.parts[TraceBinding].worker.is_busy(), timeout=10_000)
     chooser = dialog.findChild(QComboBox, "trace_earlier")
     listed = [chooser.itemText(place) for place in range(chooser.count())]
     assert listed == ["Trace 2: steps 501 to 510", "Trace 1: steps 121 to 130"]
@@ -227,7 +227,7 @@ def test_that_a_worker_can_be_chosen_where_there_are_several(qtbot: QtBot, tmp_p
     dialog.setRun(layout, "a run")
     dialog.setRunning(True)
     names = {1: "worker 0", 2: "worker 1"}
-    dialog.setTraces(trace_worker.RunTraces(layout, {}, names))
+    dialog.setAnswer(RunTraces(layout, {}, names))
     chooser = dialog.findChild(QComboBox, "trace_worker")
     chooser.setCurrentIndex(1)
     with qtbot.waitSignal(dialog.takeRequested) as wanted:
@@ -252,7 +252,9 @@ def test_that_gpus_that_were_not_traced_are_a_warning_in_window_and_copy(
         message="The GPUs were not traced.",
         command="pip install it",
     )
-    dialog.setTrace(replace(Tracing._found(RunLayout(tmp_path)), warning=lacking))
+    layout = RunLayout(tmp_path)
+    trace = replace(Tracing.found(layout), warning=lacking)
+    dialog.setAnswer(RunTraces(layout, trace=trace))
     (row,) = dialog.findChildren(ProblemRow)
     assert any("The GPUs were not traced." in each.text() for each in row.findChildren(QLabel))
     assert words(dialog, "verdict") == "Most expensive operations"
@@ -263,5 +265,6 @@ def test_that_a_trace_of_another_run_is_not_shown(qtbot: QtBot, tmp_path: Path) 
     dialog = TraceDialog(has_page=True)
     qtbot.addWidget(dialog)
     dialog.setRun(RunLayout(tmp_path / "a"), "a")
-    dialog.setTrace(replace(Tracing._found(RunLayout(tmp_path / "b"))))
+    other = RunLayout(tmp_path / "b")
+    dialog.setAnswer(RunTraces(other, trace=Tracing.found(other)))
     assert dialog.trace() is None

@@ -27,11 +27,9 @@ from gpupanel.runs.questions.data_preview import preview_data
 from gpupanel.runs.questions.question import Question, Reply
 from gpupanel.runs.sweeps import starting
 from gpupanel.runs.tensorboard import TensorBoards
-from gpupanel.runs.tools.tracing.tracing import Trace
 from gpupanel.ui import tools, workers
 from gpupanel.ui.bindings.comparison import Comparison
 from gpupanel.ui.run_state import RunState
-from gpupanel.ui.tools.trace import worker as trace_worker
 from gpupanel.ui.workers import (
     cluster_worker,
     comparison_worker,
@@ -211,16 +209,6 @@ def _asking(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> C
     return Case(worker, order, worker.refused, worker.answered, failing, free)
 
 
-def _tracing(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
-    layout = _written(runs).layout
-    failing = _patched(monkeypatch, trace_worker, "take_trace", error)
-    failing._healthy = lambda *_, **__: Trace(layout)
-    tracer = trace_worker.RunTracer()
-    order = lambda: tracer.take(layout, 10, None)  # noqa: E731
-    free = lambda: not tracer.is_busy()  # noqa: E731
-    return Case(tracer, order, tracer.refused, tracer.traced, failing, free)
-
-
 def _opening_tensorboard(error: Exception, runs: Path, _patch: pytest.MonkeyPatch) -> Case:
     boards = TensorBoards()
     boards.address_of = failing = _Failing(error, lambda *_: "http://127.0.0.1:1/")
@@ -342,7 +330,6 @@ CASES: dict[str, tuple[Make, ...]] = {
         _deleting_a_run,
     ),
     "QuestionWorker": (_asking,),
-    "RunTracer": (_tracing,),
     "Launcher": (_launching, _resuming),
     "TensorBoardOpener": (_opening_tensorboard,),
     "QueueWatch": (_queueing,),

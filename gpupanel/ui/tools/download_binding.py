@@ -1,12 +1,13 @@
 """Downloads the session's data set when the page asks for it, and previews it then."""
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Slot
 
 from gpupanel.domain.data_download import DownloadEnd, DownloadProgress, DownloadRequest
 from gpupanel.domain.problem import Problem
 from gpupanel.runs.questions.data_download import download_data
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
+from gpupanel.ui.tools.tool_binding import ToolBinding
 from gpupanel.ui.workers.tool_worker import QuestionWorker
 
 _ANOTHER_GOES_ON = Problem(
@@ -17,7 +18,7 @@ _ANOTHER_GOES_ON = Problem(
 )
 
 
-class DownloadBinding(QObject):
+class DownloadBinding(ToolBinding):
     """Connects the button of the data panel with the process that downloads.
 
     Args:
@@ -25,8 +26,7 @@ class DownloadBinding(QObject):
         downloader: Downloads it.
     """
 
-    refused = Signal(object)
-    """Problems because of which nothing could be downloaded: a tuple of :class:`Problem`."""
+    worker: QuestionWorker[DownloadRequest]
 
     def __init__(
         self,
@@ -35,22 +35,16 @@ class DownloadBinding(QObject):
         downloader: QuestionWorker[DownloadRequest] | None = None,
         parent: QObject | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__(downloader or QuestionWorker(download_data), parent)
         self._session, self._page = session, page
         self._fetched = session.profile.data.downloads
         self._is_busy = self._shows_busy = False
-        self._downloader = downloader or QuestionWorker(download_data, self)
         page.data.preview.download.downloadRequested.connect(self._begin)
-        page.data.preview.download.cancelRequested.connect(self._downloader.cancel)
-        self._downloader.busyChanged.connect(self._take_busy)
-        self._downloader.progressed.connect(self._show_progress)
+        page.data.preview.download.cancelRequested.connect(self.worker.cancel)
+        self.worker.busyChanged.connect(self._take_busy)
+        self.worker.progressed.connect(self._show_progress)
         session.profileChanged.connect(self._show_busy)
-        self._downloader.answered.connect(self._take_end)
-        self._downloader.refused.connect(self.refused)
-
-    def stop(self) -> None:
-        """Download no more; the process that did is ended."""
-        self._downloader.stop()
+        self.worker.answered.connect(self._take_end)
 
     @Slot()
     def _begin(self) -> None:
@@ -59,7 +53,7 @@ class DownloadBinding(QObject):
             self.refused.emit((_ANOTHER_GOES_ON,))
             return
         self._fetched = data.downloads
-        self._downloader.ask(DownloadRequest(data=data))
+        self.worker.ask(DownloadRequest(data=data))
 
     @Slot(bool)
     def _take_busy(self, is_busy: bool) -> None:

@@ -1,11 +1,11 @@
 """Has a tool asked about what the session would train, and shows its answer in a dialog."""
 
 from abc import abstractmethod
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from PySide6.QtCore import QObject, Signal, SignalInstance, Slot
+from PySide6.QtCore import SignalInstance, Slot
 from PySide6.QtWidgets import QWidget
+from typing_extensions import override
 
 from gpupanel.domain.problem import Fix
 from gpupanel.domain.profile import Profile
@@ -13,6 +13,7 @@ from gpupanel.domain.value import Value
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
+from gpupanel.ui.tools.tool_binding import ToolDialogBinding
 from gpupanel.ui.workers.tool_worker import Ask, ToolWorker
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _DialogT = TypeVar("_DialogT", bound="SessionReportDialog[Any, Any]")
 _RequestT = TypeVar("_RequestT", bound=Value)
 
 
-class SessionReportBinding(QObject, Generic[_DialogT, _RequestT]):
+class SessionReportBinding(ToolDialogBinding[_DialogT], Generic[_DialogT, _RequestT]):
     """Opens the dialog, has the tool asked, and carries out what fixes a problem in its answer.
 
     A tool says which dialog shows its answer, what it is asked of a profile, and how.
@@ -34,9 +35,6 @@ class SessionReportBinding(QObject, Generic[_DialogT, _RequestT]):
         opened_by: A person wants to see the answer.
     """
 
-    refused = Signal(object)
-    """Problems because of which nothing could be asked: a tuple of :class:`Problem`."""
-
     def __init__(
         self,
         session: Session,
@@ -45,37 +43,21 @@ class SessionReportBinding(QObject, Generic[_DialogT, _RequestT]):
         worker: ToolWorker,
         opened_by: SignalInstance,
     ) -> None:
-        super().__init__(window)
-        worker.setParent(self)
-        self._session, self._page, self._window, self._worker = session, page, window, worker
-        self._dialog: _DialogT | None = None
+        super().__init__(worker, window)
+        self._session, self._page = session, page
         self._request: _RequestT | None = None
-        worker.refused.connect(self.refused)
         opened_by.connect(self.open)
         session.profileChanged.connect(self._see_profile)
 
     @Slot()
     def open(self) -> None:
         """Show the dialog, and ask about what is chosen now."""
-        if self._dialog is None:
-            # Not before: most windows never need it.
-            self._dialog = self._connected(self._dialog_class()(self._window))
-        self._dialog.setLabels(DeviceLabels(self._session.inventory))
-        self._prepare(self._dialog)
-        self._dialog.show()
-        self._dialog.activateWindow()
+        dialog = self._dialog_made()
+        dialog.setLabels(DeviceLabels(self._session.inventory))
+        self._prepare(dialog)
+        dialog.show()
+        dialog.activateWindow()
         self._make()
-
-    def stop(self) -> None:
-        """Ask no more; the process that was asked is ended."""
-        if self._dialog is not None:
-            self._dialog.close()
-        self._worker.stop()
-
-    @abstractmethod
-    def _dialog_class(self) -> Callable[[QWidget], _DialogT]:
-        """What shows the answer; imported by the first call."""
-        ...
 
     @abstractmethod
     def _request_of(self, profile: Profile) -> _RequestT:
@@ -90,21 +72,17 @@ class SessionReportBinding(QObject, Generic[_DialogT, _RequestT]):
     def _prepare(self, dialog: _DialogT) -> None:
         """Called before the dialog is opened."""
 
+    @override
     def _connected(self, dialog: _DialogT) -> _DialogT:
         dialog.requested.connect(self._make)
-        dialog.closed.connect(self._worker.cancel)
-        dialog.cancelRequested.connect(self._worker.cancel)
-        self._worker.progressed.connect(dialog.setProgress)
-        self._worker.answered.connect(dialog.setAnswer)
         dialog.fixRequested.connect(self._apply)
         dialog.fieldActivated.connect(self._page.go_to_field)
-        self._worker.busyChanged.connect(dialog.setBusy)
-        return dialog
+        return super()._connected(dialog)
 
     @Slot()
     def _make(self) -> None:
         self._request = self._request_of(self._session.profile)
-        self._worker.begin(self._ask(self._request))
+        self.worker.begin(self._ask(self._request))
 
     @Slot(object)
     def _apply(self, fix: Fix) -> None:

@@ -1,22 +1,21 @@
 """A report about what the session would train: it can be fixed, and goes out of date."""
 
-from abc import abstractmethod
 from typing import Generic, TypeVar
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from gpupanel.domain.problem import Problem
 from gpupanel.ui.device_labels import DeviceLabels
-from gpupanel.ui.dialogs.report_dialog import ReportDialog
+from gpupanel.ui.tools.tool_dialog import ToolDialog
 from gpupanel.ui.widgets.problem_row import ProblemRow
 
 _AnswerT = TypeVar("_AnswerT")
 _ProgressT = TypeVar("_ProgressT")
 
 
-class SessionReportDialog(ReportDialog, Generic[_AnswerT, _ProgressT]):
-    """Shows problems with their fixes, whether it is being made, and whether it is outdated.
+class SessionReportDialog(ToolDialog[_AnswerT, _ProgressT], Generic[_AnswerT, _ProgressT]):
+    """Shows problems with their fixes, and whether what it shows is outdated.
 
     Args:
         name: As of :class:`ReportDialog`.
@@ -27,8 +26,6 @@ class SessionReportDialog(ReportDialog, Generic[_AnswerT, _ProgressT]):
 
     requested = Signal()
     """A person wants it to be made again."""
-    cancelRequested = Signal()
-    """The one that is being made is not wanted any more."""
     fixRequested = Signal(object)
     """The button of a fix was pressed: the :class:`Fix`."""
     fieldActivated = Signal(str)
@@ -38,25 +35,10 @@ class SessionReportDialog(ReportDialog, Generic[_AnswerT, _ProgressT]):
         self, name: str, title: str, again: tuple[str, str], parent: QWidget | None
     ) -> None:
         super().__init__(name, title, parent)
-        self._is_busy = False
         self._is_outdated = False
         text, tip = again
         self._again = self._add_button(text, "again", tip)
         self._again.clicked.connect(self.requested)
-
-    @Slot(bool)
-    def setBusy(self, busy: bool) -> None:
-        """Show whether it is being made; what is known stays until it is done."""
-        self._is_busy = busy
-        self._show_state()
-
-    @abstractmethod
-    def setAnswer(self, answer: _AnswerT) -> None:
-        """Show what was found."""
-        ...
-
-    def setProgress(self, progress: _ProgressT) -> None:
-        """Show how far it is, where that is known."""
 
     def setLabels(self, labels: DeviceLabels) -> None:
         """How devices are called and which colours they have, where it names any."""
@@ -66,11 +48,6 @@ class SessionReportDialog(ReportDialog, Generic[_AnswerT, _ProgressT]):
         if outdated != self._is_outdated:
             self._is_outdated = outdated
             self._show_state()
-
-    @abstractmethod
-    def _show_state(self) -> None:
-        """Title, sentence and buttons, as they are now."""
-        ...
 
     def _row(self, problem: Problem) -> ProblemRow:
         row = ProblemRow(problem)

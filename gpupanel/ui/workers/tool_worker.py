@@ -19,7 +19,7 @@ _RequestT = TypeVar("_RequestT", bound=Value)
 class Ask(Protocol):
     """Asks, and waits for the answer, in the worker's thread."""
 
-    def __call__(self, *, cancelled: Event, on_progress: Callable[[Any], object]) -> Value:
+    def __call__(self, *, cancelled: Event, on_progress: Callable[[Any], object]) -> object:
         """The answer; an empty one, or less than all, of a tool that was cancelled."""
         ...
 
@@ -29,8 +29,8 @@ class ToolWorker(SingleRequestFacade):
 
     Args:
         name: Of its thread: what the tool does.
-        answer: The kind of value that is answered, which has ``problems``: whatever becomes of
-            the process, what went wrong is a problem in it.
+        answer: Makes an answer of ``problems``: whatever becomes of the process, what went wrong
+            is a problem in it.
     """
 
     answered = Signal(object)
@@ -38,14 +38,16 @@ class ToolWorker(SingleRequestFacade):
     progressed = Signal(object)
     """How far it is."""
 
-    def __init__(self, name: str, answer: type[Value], parent: QObject | None = None) -> None:
+    def __init__(
+        self, name: str, answer: Callable[..., object], parent: QObject | None = None
+    ) -> None:
         super().__init__(name, parent)
         self._answer = answer
 
     def begin(self, ask: Ask) -> None:
         """Ask that; ends what goes on."""
 
-        def work(dropped: Event, report: Report) -> Value:
+        def work(dropped: Event, report: Report) -> object:
             try:
                 return ask(cancelled=dropped, on_progress=report)
             except ProblemError as error:
@@ -53,9 +55,9 @@ class ToolWorker(SingleRequestFacade):
 
         self.carry_out(work, self.answered.emit, failed=self._without, report=self.progressed.emit)
 
-    def _without(self, problems: tuple[Problem, ...]) -> Value:
+    def _without(self, problems: tuple[Problem, ...]) -> object:
         """The answer of a tool that found out nothing."""
-        return self._answer.model_validate({"problems": problems})
+        return self._answer(problems=problems)
 
 
 class QuestionWorker(ToolWorker, Generic[_RequestT]):
@@ -63,7 +65,7 @@ class QuestionWorker(ToolWorker, Generic[_RequestT]):
 
     def __init__(self, question: Question[_RequestT, Any], parent: QObject | None = None) -> None:
         super().__init__(question.work, question.answer, parent)
-        self._question = question
+        self.question = question
 
     def ask(self, request: _RequestT, device: str = CPU_KEY) -> None:
         """Ask about that; what was asked before is ended, and not answered.
@@ -72,4 +74,4 @@ class QuestionWorker(ToolWorker, Generic[_RequestT]):
             request: What is asked.
             device: The key of the GPU that the process may use; the CPU's: none.
         """
-        self.begin(partial(self._question, request, device))
+        self.begin(partial(self.question, request, device))

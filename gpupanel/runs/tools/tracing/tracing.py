@@ -1,6 +1,7 @@
 """Has a training traced by TensorFlow's profiler while it goes on, and reads what came of it."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from importlib.util import find_spec
@@ -79,6 +80,28 @@ class Trace:
     def processes(self) -> dict[int, str]:
         """Names of the run's processes by their place; empty where there is one."""
         return processes_of(self.plan)
+
+
+@dataclass(frozen=True, slots=True)
+class RunTraces:
+    """What there is of a run.
+
+    Attributes:
+        records: Its traces by their number.
+        processes: Names of its workers by their place; empty where one process does all.
+        trace: The one that was asked for.
+    """
+
+    layout: RunLayout
+    records: Mapping[int, TraceRecord] = field(default_factory=dict)
+    processes: Mapping[int, str] = field(default_factory=dict)
+    trace: Trace | None = None
+
+
+def traces_of(layout: RunLayout, trace: Trace | None = None) -> RunTraces:
+    """Which traces there are of a run now, beside one that was asked for."""
+    plan = plan_if_readable(layout)
+    return RunTraces(layout, trace_records(layout), processes_of(plan), trace)
 
 
 def processes_of(plan: LaunchPlan | None) -> dict[int, str]:

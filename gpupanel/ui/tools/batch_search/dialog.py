@@ -63,8 +63,7 @@ class BatchFitDialog(SessionReportDialog[BatchFit, BatchProgress]):
         self._labels = DeviceLabels()
         self._doing = ""
         tip = "Ends the search and discards its results."
-        self._cancel = self._add_button("S&top", "cancel", tip)
-        self._cancel.clicked.connect(self.cancelRequested)
+        self._add_cancel("S&top", tip)
         tip = "Sets the global batch size to the largest one that fits."
         self._use = self._add_button("&Use", "use", wrapped(tip))
         self._use.clicked.connect(self._choose_largest)

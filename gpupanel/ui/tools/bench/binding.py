@@ -45,15 +45,13 @@ class BenchBinding(SessionReportBinding["BenchDialog", Profile]):
     ) -> None:
         self._runs_dir = runs_dir
         self._recalls = False
-        self.comparer = ToolWorker("comparing devices", Bench)
-        super().__init__(
-            session, page, window, self.comparer, page.plan.estimate.comparisonRequested
-        )
+        worker = ToolWorker("comparing devices", Bench)
+        super().__init__(session, page, window, worker, page.plan.estimate.comparisonRequested)
 
     @override
     @Slot()
     def open(self) -> None:
-        if self.comparer.is_busy() and self._dialog is not None:
+        if self.worker.is_busy() and self._dialog is not None:
             self._dialog.activateWindow()  # it would begin anew
             return
         self._recalls = True

@@ -40,8 +40,7 @@ class BenchDialog(SessionReportDialog[Bench, BenchProgress]):
         self._labels = DeviceLabels()
         self._doing = ""
         tip = "Ends the trainings and discards their results."
-        self._cancel = self._add_button("Cancel co&mparison", "cancel", tip)
-        self._cancel.clicked.connect(self.cancelRequested)
+        self._add_cancel("Cancel co&mparison", tip)
         tip = "Sets devices, strategy, XLA and mixed precision as the fastest has them."
         self._use = self._add_button("&Use the fastest", "use", wrapped(tip))
         self._use.clicked.connect(self._choose)

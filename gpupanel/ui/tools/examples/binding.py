@@ -2,44 +2,36 @@
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
+from typing_extensions import override
 
 from gpupanel.domain.shown_examples import ExampleChoice, ShownExamples, ShownRequest
 from gpupanel.runs.questions.shown_examples import shown_examples
 from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.run_control import RunControl
+from gpupanel.ui.tools.tool_binding import ToolBinding
 from gpupanel.ui.workers.tool_worker import QuestionWorker
 
 if TYPE_CHECKING:
     from gpupanel.ui.tools.examples.dialog import ExamplesDialog
 
 
-class ExamplesBinding(QObject):
+class ExamplesBinding(ToolBinding):
     """Has examples read when the page asks for them.
 
     Args:
         page: Asks; shows predictions itself.
         control: Knows which run is shown.
         window: What the dialog stands before.
-        loader: Reads them.
     """
 
-    refused = Signal(object)
-    """Problems because of which nothing could be read: a tuple of :class:`Problem`."""
+    worker: QuestionWorker[ShownRequest]
 
-    def __init__(
-        self,
-        page: LivePage,
-        control: RunControl,
-        window: QWidget,
-        loader: QuestionWorker[ShownRequest] | None = None,
-    ) -> None:
-        super().__init__(window)
+    def __init__(self, page: LivePage, control: RunControl, window: QWidget) -> None:
+        super().__init__(QuestionWorker(shown_examples), window)
         self._page, self._control, self._window = page, control, window
-        self._loader = loader or QuestionWorker(shown_examples, self)
-        self._loader.answered.connect(self._show)
-        self._loader.refused.connect(self.refused)
+        self.worker.answered.connect(self._show)
         self._dialog: ExamplesDialog | None = None
         self._title = ""
         self._choice: ExampleChoice | None = None
@@ -48,11 +40,11 @@ class ExamplesBinding(QObject):
         page.evaluation.predictions.table.choiceRequested.connect(self._load)
         control.shownChanged.connect(self._forget)
 
+    @override
     def stop(self) -> None:
-        """Read no more; the process that did is ended."""
         if self._dialog is not None:
             self._dialog.close()
-        self._loader.stop()
+        super().stop()
 
     @Slot(str, object)
     def _open(self, title: str, choice: ExampleChoice) -> None:
@@ -70,7 +62,7 @@ class ExamplesBinding(QObject):
 
         dialog = ExamplesDialog(self._window)
         dialog.choiceRequested.connect(self._read_for_dialog)
-        dialog.closed.connect(self._loader.cancel)
+        dialog.closed.connect(self.worker.cancel)
         return dialog
 
     @Slot(object)
@@ -93,7 +85,7 @@ class ExamplesBinding(QObject):
             path = layout.predictions("csv" if status.predictions.endswith(".csv") else "npz")
             self._page.evaluation.setReadingPredictions(choice)
         self._choice = choice
-        self._loader.ask(ShownRequest(profile=profile, file=str(path), choice=choice))
+        self.worker.ask(ShownRequest(profile=profile, file=str(path), choice=choice))
 
     @Slot(object)
     def _show(self, found: ShownExamples) -> None:
@@ -108,6 +100,6 @@ class ExamplesBinding(QObject):
     @Slot()
     def _forget(self) -> None:
         """Another run is shown."""
-        self._loader.cancel()
+        self.worker.cancel()
         if self._dialog is not None:
             self._dialog.close()

@@ -52,7 +52,7 @@ class ExportBinding(QObject):
         runs.panel.exportRequested.connect(self._export_of)
         runs.panel.setExportable(True)
         self._exporter.refused.connect(self._on_refused)
-        self.models.exporter.refused.connect(self._on_model_refused)
+        self.models.refused.connect(self._on_model_refused)
 
     def stop(self) -> None:
         """Write no more; a file that is not complete is removed."""

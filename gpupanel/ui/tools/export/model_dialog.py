@@ -12,8 +12,8 @@ from gpupanel.domain.problem import Severity
 from gpupanel.domain.problem_text import problems_text
 from gpupanel.runs.tools.export.export_format import ModelExportFormat
 from gpupanel.runs.tools.export.model_export import SCRIPT
-from gpupanel.ui.dialogs.report_dialog import ReportDialog
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.tools.tool_dialog import ToolDialog
 from gpupanel.ui.widgets.command_line import CommandLine
 from gpupanel.ui.widgets.labels import ProseLabel
 from gpupanel.ui.widgets.problem_row import ProblemRow
@@ -27,11 +27,9 @@ _DOING = (
 _EMPTY = "How large the export is, how fast, and how far its outputs are from the model's."
 
 
-class ModelExportDialog(ReportDialog):
+class ModelExportDialog(ToolDialog[ModelExport, object]):
     """Says what was written and how it compares with the model, or why it was not."""
 
-    cancelRequested = Signal()
-    """The export that goes on is not wanted any more."""
     folderRequested = Signal(object)
     """The folder with what was written is to be opened: its :class:`Path`."""
 
@@ -40,10 +38,7 @@ class ModelExportDialog(ReportDialog):
         self._export: ModelExport | None = None
         self._wanted = ModelExportFormat.KERAS
         self._run, self._output = "", Path()
-        self._is_busy = False
-        tip = "Ends the export and removes what it has written."
-        self._cancel = self._add_button("S&top", "cancel", wrapped(tip))
-        self._cancel.clicked.connect(self.cancelRequested)
+        self._add_cancel("S&top", "Ends the export and removes what it has written.")
         tip = "Opens the folder with the exported model in the file manager."
         self._folder = self._add_button("Open fol&der", "folder", wrapped(tip))
         self._folder.clicked.connect(self._open_folder)
@@ -64,15 +59,9 @@ class ModelExportDialog(ReportDialog):
         self._show_empty(_EMPTY)
         self._show_state()
 
-    @Slot(bool)
-    def setBusy(self, busy: bool) -> None:
-        """Show whether it is being written."""
-        self._is_busy = busy
-        self._show_state()
-
     @Slot(object)
-    def setExport(self, found: ModelExport) -> None:
-        """Show what came of it."""
+    @override
+    def setAnswer(self, found: ModelExport) -> None:
         self._export = found
         rows: list[QWidget] = [ProblemRow(problem) for problem in found.problems]
         if found.is_written:
@@ -113,6 +102,7 @@ class ModelExportDialog(ReportDialog):
         model = f" --model {quote(str(self._output))}" if self._wanted.suffix else ""
         return f"python {quote(str(folder / SCRIPT))}{model} FILE"
 
+    @override
     def _show_state(self) -> None:
         found = self._export
         self._progress.setVisible(self._is_busy)

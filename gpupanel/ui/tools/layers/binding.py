@@ -56,8 +56,8 @@ class LayersBinding(SessionReportBinding["LayersDialog", SummaryRequest]):
         self._timer.timeout.connect(self._make)
         page.plan.estimate.requested.connect(self._estimate)
         page.strategy.layersRequested.connect(self._make)
-        self._worker.answered.connect(self._take)
-        self._worker.busyChanged.connect(page.plan.estimate.setBusy)
+        self.worker.answered.connect(self._take)
+        self.worker.busyChanged.connect(page.plan.estimate.setBusy)
 
     @override
     def stop(self) -> None:

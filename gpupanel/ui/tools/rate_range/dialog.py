@@ -30,8 +30,7 @@ class RateRangeDialog(SessionReportDialog[RateRange, object]):
         self._range: RateRange | None = None
         self._plot: RateRangePlot | None = None
         tip = "Ends the test and discards its results."
-        self._cancel = self._add_button("S&top", "cancel", tip)
-        self._cancel.clicked.connect(self.cancelRequested)
+        self._add_cancel("S&top", tip)
         self._use = self._add_button("&Use", "use", "Sets the learning rate to the one chosen.")
         self._use.clicked.connect(self._emit_chosen)
         self._show_empty(_EMPTY)

@@ -25,10 +25,7 @@ class ScanDialog(SessionReportDialog[DataScan, ScanProgress | DataScan]):
         again = ("&Scan again", "Scans the data again.")
         super().__init__("scan", "Scan of the data", again, parent)
         self._scan: DataScan | None = None
-        self._cancel = self._add_button(
-            "S&top", "cancel", "Ends the scan and discards its results."
-        )
-        self._cancel.clicked.connect(self.cancelRequested)
+        self._add_cancel("S&top", "Ends the scan and discards its results.")
         self._show_empty(_EMPTY)
         self.setBusy(False)
 

@@ -57,8 +57,7 @@ class SelfTestDialog(SessionReportDialog[SelfTest, SelfTestProgress]):
         self._all = self._add_button("Test a&gain", "all", tip)
         self._all.clicked.connect(self.againRequested)
         tip = "Ends the test; nothing of it is remembered."
-        self._cancel = self._add_button("Cance&l", "cancel", tip)
-        self._cancel.clicked.connect(self.cancelRequested)
+        self._add_cancel("Cance&l", tip)
         self._progress.setAccessibleName("Tests done")
         resize_within_screen(self, 960, 680)
         self._show_empty(_EMPTY)

@@ -1,57 +1,63 @@
 """Has the shown run traced when a person asks for it, and shows what came of it."""
 
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from threading import Event
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget
+from typing_extensions import override
 
+from gpupanel.domain.problem import Problem
 from gpupanel.runs.following.status import RunStatus
-from gpupanel.runs.tools.tracing.tracing import has_profiler_page
+from gpupanel.runs.questions.question import OnProgress
+from gpupanel.runs.tools.tracing.tracing import (
+    RunTraces,
+    Trace,
+    has_profiler_page,
+    read_trace,
+    take_trace,
+    traces_of,
+)
 from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.run_control import RunControl
-from gpupanel.ui.tools.trace.worker import RunTracer
+from gpupanel.ui.tools.tool_binding import ToolDialogBinding
+from gpupanel.ui.workers.tool_worker import ToolWorker
 
 if TYPE_CHECKING:
-    from gpupanel.domain.run_layout import RunLayout
     from gpupanel.ui.tools.trace.dialog import TraceDialog
 
 
-class TraceBinding(QObject):
+class TraceBinding(ToolDialogBinding["TraceDialog"]):
     """Opens the dialog for the run that is shown: taking a trace, and reading earlier ones.
+
+    A trace that is cancelled is withdrawn from the run. After each one, all that there are of the
+    run are listed anew.
 
     Args:
         action: Opens it; can be chosen while a training is shown.
         live: Opens it, too.
         control: Knows the shown run.
         window: What the dialog stands before.
-        tracer: Takes and reads traces.
     """
 
-    refused = Signal(object)
-    """Problems because of which nothing could be done: a tuple of :class:`Problem`."""
     tensorboardRequested = Signal(object)
     """TensorBoard is to show the run that was traced: its :class:`RunLayout`."""
 
     def __init__(
-        self,
-        action: QAction,
-        live: LivePage,
-        control: RunControl,
-        window: QWidget,
-        tracer: RunTracer | None = None,
+        self, action: QAction, live: LivePage, control: RunControl, window: QWidget
     ) -> None:
-        super().__init__(window)
-        self.tracer = tracer or RunTracer()
-        self.tracer.setParent(self)
-        self._action, self._live, self._control, self._window = action, live, control, window
-        self._dialog: TraceDialog | None = None
-        self._layout: RunLayout | None = None
+        super().__init__(ToolWorker("trace of a run", self._without), window)
+        self._action, self._live, self._control = action, live, control
+        self._known: RunTraces | None = None
         action.triggered.connect(self.open)
         live.banner.traceRequested.connect(self.open)
         control.shownChanged.connect(self._see_run)
         control.shownStatusChanged.connect(self._see_run)
-        self.tracer.refused.connect(self.refused)
+        self.worker.answered.connect(self._remember)
         self._see_run()
 
     @Slot()
@@ -60,61 +66,72 @@ class TraceBinding(QObject):
         layout = self._control.shown
         if layout is None:
             return
-        if self._dialog is None:
-            self._dialog = self._new_dialog()
-        if layout != self._layout:
-            self.tracer.cancel()
-        self._layout = layout
-        self._dialog.setRun(layout, self._live.banner.title())
+        dialog = self._dialog_made()
+        if self._known is None or layout != self._known.layout:
+            self.worker.cancel()
+            self._known = RunTraces(layout)
+        dialog.setRun(layout, self._live.banner.title())
         self._see_run()
-        self._dialog.show()
-        self._dialog.activateWindow()
-        if not self.tracer.is_busy():
-            self.tracer.list(layout)
+        dialog.show()
+        dialog.activateWindow()
+        if not self.worker.is_busy():
+            self.worker.begin(lambda **_: traces_of(layout))
 
-    def stop(self) -> None:
-        """Withdraw the trace that is being taken."""
-        if self._dialog is not None:
-            self._dialog.close()
-        self.tracer.stop()
-
-    def _new_dialog(self) -> "TraceDialog":
-        # Here and not above: most windows never need it.
+    @override
+    def _dialog_class(self) -> "Callable[[QWidget], TraceDialog]":
         from gpupanel.ui.tools.trace.dialog import TraceDialog
 
-        dialog = TraceDialog(has_page=has_profiler_page(), parent=self._window)
+        return partial(TraceDialog, has_page=has_profiler_page())
+
+    @override
+    def _connected(self, dialog: "TraceDialog") -> "TraceDialog":
         dialog.takeRequested.connect(self._take)
         dialog.readRequested.connect(self._read)
-        dialog.cancelRequested.connect(self.tracer.cancel)
-        dialog.closed.connect(self.tracer.cancel)
         dialog.tensorboardRequested.connect(self._open_tensorboard)
-        self.tracer.listed.connect(dialog.setTraces)
-        self.tracer.traced.connect(dialog.setTrace)
-        self.tracer.progressed.connect(dialog.setProgress)
-        self.tracer.busyChanged.connect(dialog.setBusy)
-        return dialog
+        return super()._connected(dialog)
 
     @Slot(int, object)
     def _take(self, steps: int, process: int | None) -> None:
-        if self._layout is not None:
-            self.tracer.take(self._layout, steps, process)
+        self._begin(lambda layout, **asked: take_trace(layout, steps, process, **asked))
 
     @Slot(int)
     def _read(self, number: int) -> None:
-        if self._layout is not None:
-            self.tracer.read(self._layout, number)
+        self._begin(
+            lambda layout, cancelled, on_progress: read_trace(layout, number, cancelled=cancelled)
+        )
+
+    def _begin(self, find: Callable[..., Trace]) -> None:
+        """Show the trace that is found so, and the traces that there are afterwards."""
+        if self._known is None:
+            return
+        layout = self._known.layout
+
+        def ask(*, cancelled: Event, on_progress: OnProgress) -> RunTraces:
+            return traces_of(layout, find(layout, cancelled=cancelled, on_progress=on_progress))
+
+        self.worker.begin(ask)
+
+    @Slot(object)
+    def _remember(self, found: RunTraces) -> None:
+        self._known = found
+
+    def _without(self, problems: tuple[Problem, ...]) -> RunTraces | None:
+        """What is known, and why there is no trace."""
+        known = self._known
+        return known and replace(known, trace=Trace(known.layout, problems=problems))
 
     @Slot()
     def _open_tensorboard(self) -> None:
-        if self._layout is not None:
-            self.tensorboardRequested.emit(self._layout)
+        if self._known is not None:
+            self.tensorboardRequested.emit(self._known.layout)
 
     @Slot()
     def _see_run(self) -> None:
         status = self._control.shown_status
         self._action.setEnabled(status is not None and not status.evaluates)
         self._live.banner.setTraceOffered(offered=_trains(status))
-        if self._dialog is not None and self._layout == self._control.shown:
+        is_shown = self._known is not None and self._known.layout == self._control.shown
+        if self._dialog is not None and is_shown:
             self._dialog.setRunning(_trains(status))
 
 

@@ -18,13 +18,12 @@ from gpupanel.domain.trace import (
 )
 from gpupanel.domain.trace_text import record_sentence, traced_device_text
 from gpupanel.domain.visible_text import visible_line
-from gpupanel.runs.tools.tracing.tracing import Trace, TraceStage
-from gpupanel.ui.dialogs.report_dialog import ReportDialog
+from gpupanel.runs.tools.tracing.tracing import RunTraces, Trace, TraceStage
 from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.inputs.counter import Counter
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.tools.tool_dialog import ToolDialog
 from gpupanel.ui.tools.trace.operations import TracedOperationsTable, operations_text
-from gpupanel.ui.tools.trace.worker import RunTraces
 from gpupanel.ui.widgets.labels import Note
 from gpupanel.ui.widgets.layouts import row_in
 from gpupanel.ui.widgets.problem_row import ProblemRow
@@ -49,31 +48,29 @@ _ENDED_TIP = "Only a training that is running can be traced."
 _TAKE_TIP = "Traces the next steps of the training."
 
 
-class TraceDialog(ReportDialog):
+class TraceDialog(ToolDialog[RunTraces, TraceStage]):
     """Takes a trace of a running training, and shows those that were taken before."""
 
     takeRequested = Signal(int, object)
     """A trace of so many steps is wanted, of the process with that place; ``None``: the first."""
     readRequested = Signal(int)
     """The trace with that number is wanted."""
-    cancelRequested = Signal()
-    """The trace that is being taken is not wanted any more."""
     tensorboardRequested = Signal()
     """TensorBoard is to show all of it."""
 
-    def __init__(self, *, has_page: bool, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, *, has_page: bool) -> None:
         """Nothing is known yet.
 
         Args:
-            has_page: Whether TensorBoard's profiler is installed.
             parent: Owns it.
+            has_page: Whether TensorBoard's profiler is installed.
         """
         super().__init__("trace", "Trace steps", parent)
         self._trace: Trace | None = None
         self._run: RunLayout | None = None
         self._records: Mapping[int, TraceRecord] = {}
         self._processes: Mapping[int, str] = {}
-        self._is_busy = self._runs = False
+        self._runs = False
         self._doing = ""
         self._choices = QWidget()
         self._steps = Counter(1, unit="step")
@@ -83,8 +80,7 @@ class TraceDialog(ReportDialog):
         self._arrange_choices()
         self._take = self._add_button("&Take a trace", "take", _TAKE_TIP)
         self._take.clicked.connect(self._emit_take)
-        self._cancel = self._add_button("Ca&ncel", "cancel", "Nothing of it is kept.")
-        self._cancel.clicked.connect(self.cancelRequested)
+        self._add_cancel("Ca&ncel", "Nothing of it is kept.")
         self._board = self._add_button(
             "Open Tensor&Board", "tensorboard", wrapped(_PAGE_TIP if has_page else _NO_PAGE_TIP)
         )
@@ -154,20 +150,22 @@ class TraceDialog(ReportDialog):
             self._show_state()
 
     @Slot(object)
-    def setTraces(self, found: RunTraces) -> None:
-        """Offer these; the last one is wanted, where none is shown."""
+    @override
+    def setAnswer(self, found: RunTraces) -> None:
+        """Show the trace, and offer the others; the last one is wanted, where none is shown."""
         if found.layout != self._run:
             return
+        if found.trace is not None:
+            self._show_trace(found.trace)
         self._records, self._processes = found.records, found.processes
         self._show_choices()
         self._show_state()
         if self._trace is None and found.records:
             self.readRequested.emit(max(found.records))
 
-    @Slot(object)
-    def setTrace(self, found: Trace) -> None:
+    def _show_trace(self, found: Trace) -> None:
         """Show what a trace says; one that was withdrawn says nothing."""
-        if found.layout != self._run or (found.record is None and not found.problems):
+        if found.record is None and not found.problems:
             return
         self._trace = found
         said = (*found.problems, *([found.warning] if found.warning else []))
@@ -183,21 +181,21 @@ class TraceDialog(ReportDialog):
             parts.append(Note(_NOTE))
         parts += [Note(f"The profiler says: {note}") for note in found.notes]
         self._show_page(*parts)
-        self._show_state()
 
     @Slot(object)
+    @override
     def setProgress(self, stage: TraceStage) -> None:
         """Show what is waited for."""
         self._doing = stage.value
         self._show_state()
 
     @Slot(bool)
+    @override
     def setBusy(self, busy: bool) -> None:
-        """Show whether something is done; what is known stays meanwhile."""
-        self._is_busy = busy
         self._doing = self._doing if busy else ""
-        self._show_state()
+        super().setBusy(busy)
 
+    @override
     def _show_state(self) -> None:
         found, is_busy = self._trace, self._is_busy
         self._progress.setVisible(is_busy)
