@@ -76,7 +76,7 @@ def test_that_a_batch_is_found_and_used(qtbot: QtBot, bound: Bind) -> None:
     shown.click()
     assert shown.label("verdict") == "Trying batches…"
     assert not shown.button("use").isEnabled()
-    qtbot.waitUntil(lambda: shown.dialog.fit() is not None, timeout=60_000)
+    qtbot.waitUntil(lambda: shown.dialog.answer() is not None, timeout=60_000)
     assert "A global batch of 800 fits." in shown.label("sentence")
     assert "With shares of 800 + 400 even 1,200 fit." in shown.label("sentence")
     table = shown.dialog.findChild(QTableView, "batch_trials")
@@ -106,7 +106,7 @@ def test_that_a_batch_is_found_and_used(qtbot: QtBot, bound: Bind) -> None:
 def test_that_shares_that_fit_unequal_gpus_are_used(qtbot: QtBot, bound: Bind) -> None:
     shown = bound(CODE)
     shown.click()
-    qtbot.waitUntil(lambda: shown.dialog.fit() is not None, timeout=60_000)
+    qtbot.waitUntil(lambda: shown.dialog.answer() is not None, timeout=60_000)
     assert shown.button("use_shares").text() == "Use s&hares of 1,200"
     shown.button("use_shares").click()
     profile = shown.session.profile
@@ -138,7 +138,7 @@ def test_that_the_fastest_batch_is_used(qtbot: QtBot) -> None:
 def test_that_why_nothing_could_be_tried_is_shown(qtbot: QtBot, bound: Bind) -> None:
     shown = bound("raise SystemExit(3)")
     shown.click()
-    qtbot.waitUntil(lambda: shown.dialog.fit() is not None, timeout=60_000)
+    qtbot.waitUntil(lambda: shown.dialog.answer() is not None, timeout=60_000)
     rows = shown.dialog.findChildren(ProblemRow)
     assert [row.problem().code for row in rows] == ["fit_batch_died"] * 2
     assert not shown.button("use").isEnabled()
@@ -159,7 +159,7 @@ def test_that_a_search_is_stopped_by_its_button_and_by_closing(qtbot: QtBot, bou
     qtbot.waitUntil(lambda: bool(child_processes()))
     shown.dialog.close()
     qtbot.waitUntil(lambda: not child_processes())
-    assert shown.dialog.fit() is None
+    assert shown.dialog.answer() is None
 
 
 def test_that_the_button_is_there_where_something_can_be_tried(bound: Bind) -> None:

@@ -154,7 +154,7 @@ def test_that_devices_are_compared_and_the_fastest_is_used(qtbot: QtBot, shown: 
     shown.click()
     assert shown.label("verdict") == "Comparing devices…"
     assert not shown.button("use").isEnabled()
-    qtbot.waitUntil(lambda: shown.dialog.bench() is not None)
+    qtbot.waitUntil(lambda: shown.dialog.answer() is not None)
     assert "The fastest is all, balanced, with 1,200 ex/s." in shown.label("sentence")
     bars = shown.bars()
     assert bars["RTX 4090 alone"] == "1,000 ex/s, efficiency 100 %, ± 1 % in 2 runs"
@@ -178,7 +178,7 @@ def test_that_devices_are_compared_and_the_fastest_is_used(qtbot: QtBot, shown: 
 
 def test_that_other_settings_make_it_outdated(qtbot: QtBot, shown: Comparison) -> None:
     shown.click()
-    qtbot.waitUntil(lambda: shown.dialog.bench() is not None)
+    qtbot.waitUntil(lambda: shown.dialog.answer() is not None)
     profile = shown.session.profile
     longer = profile.training.model_copy(update={"epochs": 77})
     shown.session.edit(profile.model_copy(update={"training": longer}))
@@ -206,7 +206,7 @@ def test_that_it_is_cancelled_by_its_button_and_by_closing(
     qtbot.waitUntil(lambda: answer.asked == 2)
     shown.dialog.close()
     qtbot.waitUntil(lambda: answer.cancelled == 2)
-    assert shown.dialog.bench() is None
+    assert shown.dialog.answer() is None
 
 
 def test_that_why_nothing_was_measured_is_shown(
@@ -215,7 +215,7 @@ def test_that_why_nothing_was_measured_is_shown(
     busy = Problem(code="bench_goes_on", message="Devices are being compared already.")
     answer.error = ProblemError(busy)
     shown.click()
-    qtbot.waitUntil(lambda: shown.dialog.bench() is not None)
+    qtbot.waitUntil(lambda: shown.dialog.answer() is not None)
     assert [row.problem() for row in shown.dialog.findChildren(ProblemRow)] == [busy]
     assert not shown.button("use").isEnabled()
     assert shown.label("sentence") == "No speed could be measured."
@@ -232,9 +232,9 @@ def test_that_what_is_remembered_is_shown_at_once(
 ) -> None:
     remember(shown.session.profile, TWO_GPUS, FOUND)
     shown.click()
-    qtbot.waitUntil(lambda: shown.dialog.bench() is not None)
+    qtbot.waitUntil(lambda: shown.dialog.answer() is not None)
     assert answer.asked == 0
-    assert shown.dialog.bench() == FOUND
+    assert shown.dialog.answer() == FOUND
     shown.button("again").click()
     qtbot.waitUntil(lambda: answer.asked == 1)
 

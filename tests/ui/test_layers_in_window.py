@@ -52,7 +52,7 @@ def bound(qtbot: QtBot):
 def test_that_a_click_lists_the_layers_which_can_be_copied(qtbot: QtBot, bound) -> None:
     shown = bound(answering(FOUND))
     shown.click()
-    qtbot.waitUntil(lambda: shown.dialog.summary() is not None)
+    qtbot.waitUntil(lambda: shown.dialog.answer() is not None)
     table = shown.dialog.findChild(QTableView, "layers_table")
     cells = [[table.model().index(row, column).data() for column in range(4)] for row in range(2)]
     assert cells == [
@@ -71,7 +71,7 @@ def test_that_why_a_model_cannot_be_built_is_shown_with_what_mends_it(qtbot: QtB
     shown = bound(answering(REFUSED))
     shown.session.edit(shown.session.profile.model_copy(update={"model": TransformerModel()}))
     shown.click()
-    qtbot.waitUntil(lambda: shown.dialog.summary() is not None)
+    qtbot.waitUntil(lambda: shown.dialog.answer() is not None)
     row = shown.dialog.findChild(ProblemRow)
     assert row.problem() == REFUSED.problems[0]
     assert not shown.dialog.findChild(QPushButton, "layers_copy").isEnabled()
@@ -86,7 +86,7 @@ def test_that_a_closed_dialog_leaves_no_process(qtbot: QtBot, bound) -> None:
     qtbot.waitUntil(lambda: bool(child_processes()))
     shown.dialog.close()
     qtbot.waitUntil(lambda: not child_processes())
-    assert shown.dialog.summary() is None
+    assert shown.dialog.answer() is None
 
 
 def test_that_there_is_no_button_where_only_a_run_knows_the_layers(bound) -> None:

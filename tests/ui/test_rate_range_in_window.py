@@ -1,6 +1,7 @@
 """A learning rate is found in the window: asked for by a click, drawn, chosen, used."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -15,7 +16,7 @@ from gpupanel.domain.training import TrainingSettings
 from gpupanel.runs.questions.rate_range import try_learning_rates
 from gpupanel.ui import theme
 from gpupanel.ui.plots.rate_range_plot import RateRangePlot
-from gpupanel.ui.tools.rate_range.binding import RateRangeBinding
+from gpupanel.ui.tools.rate_range.binding import RATE_RANGE, RateRangeBinding
 from gpupanel.ui.widgets.problem_row import ProblemRow
 from tests.fakes.questions import answering, asked_of
 from tests.forked.processes import child_processes
@@ -36,8 +37,8 @@ Bind = Callable[[str], ToolPage]
 @pytest.fixture
 def bound(qtbot: QtBot) -> Iterator[Bind]:
     def make(code: str) -> ToolPage:
-        question = asked_of(try_learning_rates, code)
-        bind = partial(RateRangeBinding, question=question)
+        tool = replace(RATE_RANGE, question=asked_of(try_learning_rates, code))
+        bind = partial(RateRangeBinding, tool=tool)
         return ToolPage(qtbot, "rate_range", "find_learning_rate", bind)
 
     with closing(make) as made:
@@ -48,7 +49,7 @@ def test_that_a_rate_is_found_and_used(qtbot: QtBot, bound: Bind) -> None:
     shown = bound(answering(FOUND))
     shown.click()
     assert not shown.button("use").isEnabled()
-    qtbot.waitUntil(lambda: shown.dialog.range() is not None)
+    qtbot.waitUntil(lambda: shown.dialog.answer() is not None)
     assert "falls fastest at a learning rate of 0.02" in shown.label("sentence")
     shown.button("copy").click()
     assert "Learning rate\tLoss\tSmoothed\n1e-07\t2\t2.1" in QGuiApplication.clipboard().text()
@@ -68,7 +69,7 @@ def test_that_a_rate_is_found_and_used(qtbot: QtBot, bound: Bind) -> None:
 def test_that_another_rate_is_chosen_by_a_click_into_the_plot(qtbot: QtBot, bound: Bind) -> None:
     shown = bound(answering(FOUND))
     shown.click()
-    qtbot.waitUntil(lambda: shown.dialog.range() is not None)
+    qtbot.waitUntil(lambda: shown.dialog.answer() is not None)
     plot = shown.dialog.findChild(RateRangePlot)
     plot.resize(600, 400)
     qtbot.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(1, 50))
@@ -130,13 +131,13 @@ def test_that_why_nothing_could_be_tried_is_shown(qtbot: QtBot, bound: Bind) -> 
     problem = Problem(code="data_file_missing", message="There is no such file.")
     shown = bound(answering(RateRange(problems=(problem,))))
     shown.click()
-    qtbot.waitUntil(lambda: shown.dialog.range() is not None)
+    qtbot.waitUntil(lambda: shown.dialog.answer() is not None)
     assert shown.dialog.findChild(ProblemRow).problem() == problem
     assert not shown.button("use").isEnabled()
     assert not shown.button("copy").isEnabled()
     shown = bound(answering(RateRange(needs_start=True)))
     shown.click()
-    qtbot.waitUntil(lambda: shown.dialog.range() is not None)
+    qtbot.waitUntil(lambda: shown.dialog.answer() is not None)
     assert "Python code" in shown.label("sentence")
 
 
@@ -152,4 +153,4 @@ def test_that_a_test_is_stopped_by_its_button_and_by_closing(qtbot: QtBot, bound
     qtbot.waitUntil(lambda: bool(child_processes()))
     shown.dialog.close()
     qtbot.waitUntil(lambda: not child_processes())
-    assert shown.dialog.range() is None
+    assert shown.dialog.answer() is None

@@ -17,8 +17,9 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.scan import DataScan, ScannedSet, ScanProgress, ScanRequest
 from gpupanel.runs.questions.data_scan import scan_data
 from gpupanel.ui.main_window import MainWindow
-from gpupanel.ui.tools.scan.binding import ScanBinding
 from gpupanel.ui.tools.scan.dialog import ScanDialog
+from gpupanel.ui.tools.session_tool_binding import SessionToolBinding
+from gpupanel.ui.tools.session_tools import SCAN
 from gpupanel.ui.widgets.class_counts_view import ClassCountsView
 from gpupanel.ui.widgets.problem_row import ProblemRow
 from gpupanel.ui.workers.tool_worker import QuestionWorker
@@ -126,8 +127,8 @@ def test_that_the_verdict_says_what_is_known(dialog, scan, verdict):
 @pytest.fixture
 def asked(qtbot):
     def make(code: str | None = None) -> ToolPage:
-        question = scan_data if code is None else asked_of(scan_data, code)
-        page = ToolPage(qtbot, "scan", "scan_button", partial(ScanBinding, question=question))
+        tool = SCAN if code is None else replace(SCAN, question=asked_of(scan_data, code))
+        page = ToolPage(qtbot, "scan", "scan_button", partial(SessionToolBinding, tool=tool))
         page.page.show()
         return page
 
@@ -157,7 +158,7 @@ def test_that_stop_ends_the_process_and_what_was_seen_stays(qtbot, asked):
     window = asked(_SLOW)
     window.click()
     qtbot.waitUntil(lambda: "Reading: 2 of 7" in words(window.dialog)[1], timeout=20_000)
-    assert window.dialog.scan().sets[0].examples == 7
+    assert window.dialog.answer().sets[0].examples == 7
     began_s = time.monotonic()
     button(window.dialog, "scan_cancel").click()
     qtbot.waitUntil(lambda: not child_processes(), timeout=5_000)
@@ -172,7 +173,7 @@ def test_that_stop_ends_the_process_and_what_was_seen_stays(qtbot, asked):
 def test_that_closing_the_dialog_ends_the_process(qtbot, asked):
     window = asked(_SLOW)
     window.click()
-    qtbot.waitUntil(lambda: window.dialog.scan() is not None, timeout=20_000)
+    qtbot.waitUntil(lambda: window.dialog.answer() is not None, timeout=20_000)
     window.dialog.reject()
     qtbot.waitUntil(lambda: not child_processes(), timeout=5_000)
 
@@ -223,8 +224,14 @@ def test_that_the_main_window_has_it_and_ends_it(qtbot, tmp_path):
     settings = QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat)
     window = MainWindow(settings, tmp_path / "runs")
     qtbot.addWidget(window)
-    window.parts[ScanBinding]._question = asked_of(scan_data, _SLOW)
-    window.parts[ScanBinding].open()
-    qtbot.waitUntil(lambda: window.parts[ScanBinding]._dialog.scan() is not None, timeout=20_000)
+    (scan,) = (
+        each
+        for each in window.findChildren(SessionToolBinding)
+        if each.worker.question is scan_data
+    )
+    scan.worker.question = asked_of(scan_data, _SLOW)
+    button(window, "scan_button").click()
+    dialog = window.findChild(ScanDialog)
+    qtbot.waitUntil(lambda: dialog.answer() is not None, timeout=20_000)
     window.close()
     qtbot.waitUntil(lambda: not child_processes(), timeout=10_000)

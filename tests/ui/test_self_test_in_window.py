@@ -80,7 +80,7 @@ def test_that_a_machine_is_tested_shown_and_remembered(qtbot: QtBot, bound: Bind
     shown.click()
     assert shown.label("verdict") == "Testing…"
     assert not shown.button("all").isEnabled()
-    qtbot.waitUntil(lambda: shown.dialog.test() is not None, timeout=60_000)
+    qtbot.waitUntil(lambda: shown.dialog.answer() is not None, timeout=60_000)
     assert shown.label("verdict") == "All tests passed"
     table = shown.dialog.findChild(QTableView, "self_test_cases")
     first, second = "RTX 4090", "RTX 3060"
@@ -107,7 +107,7 @@ def test_that_a_machine_is_tested_shown_and_remembered(qtbot: QtBot, bound: Bind
 def test_that_a_fix_is_applied_and_what_it_leads_to_is_known(qtbot: QtBot, bound: Bind) -> None:
     shown = bound(WRONG)
     shown.click()
-    qtbot.waitUntil(lambda: shown.dialog.test() is not None, timeout=60_000)
+    qtbot.waitUntil(lambda: shown.dialog.answer() is not None, timeout=60_000)
     assert shown.label("verdict") == "1 test failed"
     (row,) = shown.dialog.findChildren(ProblemRow)
     assert row.problem().severity is Severity.ERROR
@@ -163,7 +163,7 @@ def test_that_a_test_is_cancelled_and_nothing_is_left(
 def test_that_settings_that_a_test_depends_on_make_it_outdated(qtbot: QtBot, bound: Bind) -> None:
     shown = bound("run()")
     shown.click()
-    qtbot.waitUntil(lambda: shown.dialog.test() is not None, timeout=60_000)
+    qtbot.waitUntil(lambda: shown.dialog.answer() is not None, timeout=60_000)
     assert not shown.button("again").isEnabled()
     profile = shown.session.profile
     longer = profile.training.model_copy(update={"epochs": 99})
@@ -184,7 +184,7 @@ def test_that_no_more_is_tested_than_is_free_now(qtbot: QtBot, bound: Bind) -> N
     reading = DeviceReading(key=first.key, memory_used_mib=24_000, memory_free_mib=200)
     shown.free = TelemetrySample(time_s=0.0, readings=(reading,))
     shown.click()
-    qtbot.waitUntil(lambda: shown.dialog.test() is not None, timeout=60_000)
+    qtbot.waitUntil(lambda: shown.dialog.answer() is not None, timeout=60_000)
     assert shown.label("verdict") == "Nothing could be tested"
     (row,) = shown.dialog.findChildren(ProblemRow)
     assert row.problem().code == "self_test_without_room"

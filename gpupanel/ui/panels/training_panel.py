@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from gpupanel.domain.fine_tuning import FineTuning
 from gpupanel.domain.setting import setting_of
@@ -12,7 +12,7 @@ from gpupanel.domain.value import Value
 from gpupanel.ui.forms.settings_card import SettingsCard
 from gpupanel.ui.forms.table_input import TableInput
 from gpupanel.ui.forms.value_form import ValueForm
-from gpupanel.ui.widgets.tips import wrapped
+from gpupanel.ui.widgets.tool_buttons import ToolButtons
 
 if TYPE_CHECKING:
     from gpupanel.ui.forms.schedule_form import ScheduleForm
@@ -23,8 +23,6 @@ class TrainingPanel(SettingsCard):
 
     valueChanged = Signal(object)
     """A person changed a setting: the new value."""
-    ratesRequested = Signal()
-    """A person wants a learning rate to be found."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Training", parent, tables=("training",))
@@ -34,18 +32,11 @@ class TrainingPanel(SettingsCard):
         schedule = TableInput(setting_of(TrainingSettings, "schedule"), self._make_schedule_form)
         self._form = ValueForm(TrainingSettings(), inputs={"schedule": schedule})
         self.add_form(self._form)
-        find = QPushButton("F&ind learning rate…")
-        find.setObjectName("find_learning_rate")
-        find.setToolTip(
-            wrapped(
-                "Trains for some steps with a learning rate that rises, and shows where the loss "
-                "falls fastest. Nothing of it is kept."
-            )
-        )
-        find.clicked.connect(self.ratesRequested)
+        self.tools = ToolButtons()
+        """Of tools that train for some steps."""
         foot = QHBoxLayout()
         foot.addStretch(1)
-        foot.addWidget(find)
+        foot.addWidget(self.tools)
         self.body.addLayout(foot)
         self._form.valueChanged.connect(self._take)
         self.set_summary(_summary(self.value()))

@@ -27,11 +27,14 @@ class ToolDialog(ReportDialog, Generic[_AnswerT, _ProgressT]):
     def __init__(self, name: str, title: str, parent: QWidget | None) -> None:
         super().__init__(name, title, parent)
         self._is_busy = False
+        self._doing = ""
+        """How far it is, in words; empty where that is not known."""
 
     @Slot(bool)
     def setBusy(self, busy: bool) -> None:
         """Show whether one is being made; what is known stays until it is done."""
-        self._is_busy = busy
+        self._is_busy, self._doing = busy, ""
+        self._progress.setRange(0, 0)
         self._show_state()
 
     @abstractmethod

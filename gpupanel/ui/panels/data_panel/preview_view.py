@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from gpupanel.domain.data import Target
 from gpupanel.domain.preview import DataPreview
@@ -19,6 +18,7 @@ from gpupanel.ui.widgets.class_counts_view import ClassCountsView
 from gpupanel.ui.widgets.labels import Caption, Note
 from gpupanel.ui.widgets.layouts import column_in, discard
 from gpupanel.ui.widgets.problem_row import ProblemRow
+from gpupanel.ui.widgets.tool_buttons import ToolButtons
 
 _MOST_COLUMNS = 5
 _EMPTY = "Some examples and the number of each class appear here once the data is chosen."
@@ -36,9 +36,6 @@ _PYTHON = (
 
 class PreviewView(QWidget):
     """States in words; examples and class counts below them."""
-
-    scanRequested = Signal()
-    """All of the data is to be scanned."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -60,17 +57,12 @@ class PreviewView(QWidget):
         self._columns = ColumnsView()
         self._text_caption = Caption("Words per text")
         self._texts = TextLengthsView()
-        self._scan = QPushButton("Sca&n data…")
-        self._scan.setObjectName("scan_button")
-        self._scan.setToolTip(
-            "Scans all of it for duplicates, examples in several sets, unreadable files and "
-            "outliers."
-        )
-        self._scan.clicked.connect(self.scanRequested)
+        self.tools = ToolButtons()
+        """Of tools that read all of the data; enabled while some is chosen."""
         layout = column_in(self)
         head = QHBoxLayout()
         head.addWidget(Caption("Preview"), 1)
-        head.addWidget(self._scan)
+        head.addWidget(self.tools)
         layout.addLayout(head)
         layout.addWidget(self._state)
         layout.addWidget(self.download)
@@ -112,7 +104,7 @@ class PreviewView(QWidget):
     def setScannable(self, scannable: bool) -> None:
         """Whether there is data to be scanned: a file or folder was chosen, where it needs one."""
         self._is_chosen = scannable
-        self._scan.setEnabled(scannable)
+        self.tools.setEnabled(scannable)
         self._show()
 
     def setBusy(self, busy: bool) -> None:

@@ -20,17 +20,23 @@ from gpupanel.domain.batch_search import BatchTrial
 from gpupanel.domain.problem import Severity
 from gpupanel.ui import formatting
 from gpupanel.ui.device_labels import DeviceLabels
-from gpupanel.ui.tools.session_report_dialog import SessionReportDialog
+from gpupanel.ui.tools.session_report_dialog import ReportWords, SessionReportDialog
 from gpupanel.ui.widgets.labels import Caption, Note
 from gpupanel.ui.widgets.table_model import Column, TableModel
 from gpupanel.ui.widgets.table_view import TableView
 from gpupanel.ui.widgets.tips import wrapped
 
-_EMPTY = (
-    "Whole training steps with more and more examples, on each device by itself: the largest "
-    "batch that fits, and the fastest one, which is often another."
+_WORDS = ReportWords(
+    name="batch_fit",
+    title="Find the batch",
+    again=("T&ry again", "Tries batches with the settings as they are now."),
+    cancel=("S&top", "Ends the search and discards its results."),
+    empty="Whole training steps with more and more examples, on each device by itself: the largest "
+    "batch that fits, and the fastest one, which is often another.",
+    unknown=("Not tried yet", ""),
+    busy=("Trying batches…", "Building the model, to begin near what fits…"),
+    outdated="The settings have changed since. Try again for current results.",
 )
-_OUTDATED = "The settings have changed since. Try again for current results."
 _NOTE = (
     "Nothing of these steps is kept. What was held corrects the memory estimate of the same model "
     "on this machine."
@@ -57,13 +63,8 @@ class BatchFitDialog(SessionReportDialog[BatchFit, BatchProgress]):
     """These shares are to be used, and the global batch that is their sum: a tuple of int."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        again = ("T&ry again", "Tries batches with the settings as they are now.")
-        super().__init__("batch_fit", "Find the batch", again, parent)
-        self._fit: BatchFit | None = None
+        super().__init__(_WORDS, parent)
         self._labels = DeviceLabels()
-        self._doing = ""
-        tip = "Ends the search and discards its results."
-        self._add_cancel("S&top", tip)
         tip = "Sets the global batch size to the largest one that fits."
         self._use = self._add_button("&Use", "use", wrapped(tip))
         self._use.clicked.connect(self._choose_largest)
@@ -72,20 +73,15 @@ class BatchFitDialog(SessionReportDialog[BatchFit, BatchProgress]):
         self._fastest.clicked.connect(self._choose_fastest)
         self._uneven = self._add_button("Use s&hares", "use_shares", "")
         self._uneven.clicked.connect(self._choose_shares)
-        self._show_empty(_EMPTY)
         self._show_state()
-
-    def fit(self) -> BatchFit | None:
-        """What is shown; ``None`` before anything is known."""
-        return self._fit
 
     @override
     def setLabels(self, labels: DeviceLabels) -> None:
         self._labels = labels
 
     @override
-    def text(self) -> str:
-        if self._fit is None:
+    def _text_of(self, found: BatchFit) -> str:
+        if not any(each.trials for each in found.devices):
             return ""
         titles = ("Device", "Examples", "Fits", "Examples/s", "Step MiB")
         rows = [
@@ -96,21 +92,25 @@ class BatchFitDialog(SessionReportDialog[BatchFit, BatchProgress]):
                 f"{row.trial.examples_per_second or ''}",
                 f"{row.trial.peak_mib or ''}",
             )
-            for row in self._trial_rows(self._fit)
+            for row in self._trial_rows(found)
         ]
         speeds = [
-            (f"{each.global_batch_size}", f"{each.examples_per_second}")
-            for each in self._fit.speeds
+            (f"{each.global_batch_size}", f"{each.examples_per_second}") for each in found.speeds
         ]
         tables = ("\t".join(row) for row in (titles, *rows, (), ("Global batch", "Examples/s")))
         more = ("\t".join(row) for row in speeds)
-        return "\n".join([batch_fit_sentence(self._fit), "", *tables, *more])
+        return "\n".join([batch_fit_sentence(found), "", *tables, *more])
 
-    @Slot(object)
     @override
-    def setAnswer(self, found: BatchFit) -> None:
-        self._fit = found
-        self._is_outdated = False
+    def _sentence_of(self, found: BatchFit) -> str:
+        return batch_fit_sentence(found)
+
+    @override
+    def _severity_of(self, found: BatchFit) -> Severity | None:
+        return Severity.ERROR if any(each.is_error for each in found.all_problems) else None
+
+    @override
+    def _parts_of(self, found: BatchFit) -> list[QWidget]:
         parts: list[QWidget] = [self._row(each) for each in found.all_problems]
         if any(device.trials for device in found.devices):
             if len(found.speeds) > 1 and len(found.shares) > 1:
@@ -119,11 +119,7 @@ class BatchFitDialog(SessionReportDialog[BatchFit, BatchProgress]):
             parts.append(_trial_table(self._trial_rows(found)))
             parts += [Note(words) for words in map(self._held, found.devices) if words]
             parts.append(Note(_NOTE))
-        if parts:
-            self._show_page(*parts)
-        else:
-            self._show_empty(_EMPTY)
-        self._show_state()
+        return parts
 
     @Slot(object)
     @override
@@ -140,29 +136,8 @@ class BatchFitDialog(SessionReportDialog[BatchFit, BatchProgress]):
     @override
     @Slot()
     def _show_state(self) -> None:
-        found, is_busy = self._fit, self._is_busy
-        self._progress.setVisible(is_busy)
-        self._cancel.setEnabled(is_busy)
-        self._again.setEnabled(not is_busy)
-        tried = found is not None and any(each.trials for each in found.devices)
-        self._copy.setEnabled(not is_busy and tried)
-        self._show_choices()
-        has_errors = found is not None and any(each.is_error for each in found.all_problems)
-        self._icon.setVisible(found is not None and not is_busy)
-        self._icon.setSeverity(Severity.ERROR if has_errors else None)
-        if is_busy:
-            self._title.setText("Trying batches…")
-            self._sentence.setProse(self._doing or "Building the model, to begin near what fits…")
-        elif found is None:
-            self._title.setText("Not tried yet")
-            self._sentence.setProse("")
-        else:
-            self._doing = ""
-            self._title.setText("Outdated" if self._is_outdated else "Find the batch")
-            self._sentence.setProse(_OUTDATED if self._is_outdated else batch_fit_sentence(found))
-
-    def _show_choices(self) -> None:
-        found = None if self._is_busy else self._fit
+        super()._show_state()
+        found = None if self._is_busy else self._found
         largest = None if found is None else found.largest_batch
         fastest = None if found is None else found.fastest_batch
         uneven = () if found is None else found.uneven_shares
@@ -207,20 +182,20 @@ class BatchFitDialog(SessionReportDialog[BatchFit, BatchProgress]):
 
     @Slot()
     def _choose_largest(self) -> None:
-        if self._fit is not None and self._fit.largest_batch:
-            self.batchChosen.emit(self._fit.largest_batch)
+        if self._found is not None and self._found.largest_batch:
+            self.batchChosen.emit(self._found.largest_batch)
             self.close()
 
     @Slot()
     def _choose_fastest(self) -> None:
-        if self._fit is not None and self._fit.fastest_batch:
-            self.batchChosen.emit(self._fit.fastest_batch)
+        if self._found is not None and self._found.fastest_batch:
+            self.batchChosen.emit(self._found.fastest_batch)
             self.close()
 
     @Slot()
     def _choose_shares(self) -> None:
-        if self._fit is not None and self._fit.uneven_shares:
-            self.sharesChosen.emit(self._fit.uneven_shares)
+        if self._found is not None and self._found.uneven_shares:
+            self.sharesChosen.emit(self._found.uneven_shares)
             self.close()
 
 

@@ -10,16 +10,23 @@ from gpupanel.domain.bench import Bench, BenchDivision, BenchProgress, BenchResu
 from gpupanel.domain.problem import Severity
 from gpupanel.ui import formatting
 from gpupanel.ui.device_labels import DeviceLabels
-from gpupanel.ui.tools.session_report_dialog import SessionReportDialog
+from gpupanel.ui.tools.session_report_dialog import ReportWords, SessionReportDialog
 from gpupanel.ui.widgets.labels import Note
 from gpupanel.ui.widgets.speed_bars import SpeedBars, SpeedRow
 from gpupanel.ui.widgets.tips import wrapped
 
-_EMPTY = (
-    "Short trainings with each device alone, with all of them in equal and in balanced shares, and "
-    "then with XLA and mixed precision: the fastest is often not the one with most devices."
+_WORDS = ReportWords(
+    name="bench",
+    title="Compare devices",
+    again=("Compare &again", "Measures with the settings as they are now."),
+    cancel=("Cancel co&mparison", "Ends the trainings and discards their results."),
+    empty="Short trainings with each device alone, with all of them in equal and in balanced "
+    "shares, and then with XLA and mixed precision: the fastest is often not the one with most "
+    "devices.",
+    unknown=("Not compared yet", ""),
+    busy=("Comparing devices…", "Finding out what can be tried…"),
+    outdated="The settings have changed since. Compare again for current results.",
 )
-_OUTDATED = "The settings have changed since. Compare again for current results."
 _NOTE = (
     "Efficiency is the speed as a part of what the same devices reach alone, together; above 100 % "
     "it is what XLA or mixed precision gain. Nothing of these trainings is kept but their speed, "
@@ -34,44 +41,31 @@ class BenchDialog(SessionReportDialog[Bench, BenchProgress]):
     """The session is to train as this :class:`BenchCandidate` does."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        again = ("Compare &again", "Measures with the settings as they are now.")
-        super().__init__("bench", "Compare devices", again, parent)
-        self._bench: Bench | None = None
+        super().__init__(_WORDS, parent)
         self._labels = DeviceLabels()
-        self._doing = ""
-        tip = "Ends the trainings and discards their results."
-        self._add_cancel("Cancel co&mparison", tip)
         tip = "Sets devices, strategy, XLA and mixed precision as the fastest has them."
         self._use = self._add_button("&Use the fastest", "use", wrapped(tip))
         self._use.clicked.connect(self._choose)
-        self._show_empty(_EMPTY)
         self._show_state()
-
-    def bench(self) -> Bench | None:
-        """What is shown; ``None`` before anything is known."""
-        return self._bench
 
     @override
     def setLabels(self, labels: DeviceLabels) -> None:
         self._labels = labels
 
     @override
-    def text(self) -> str:
-        if self._bench is None:
+    def _text_of(self, found: Bench) -> str:
+        if not found.results:
             return ""
-        lines = [bench_sentence(self._bench), "", "Tried\tExamples/s\tEfficiency"]
-        for result in self._bench.results:
+        lines = [bench_sentence(found), "", "Tried\tExamples/s\tEfficiency"]
+        for result in found.results:
             efficiency = "" if result.efficiency is None else f"{result.efficiency:.3f}"
             lines.append(f"{result.name}\t{result.examples_per_second or ''}\t{efficiency}")
-        lines += [f"{left.name}\t{left.problem.message}" for left in self._bench.left_out]
+        lines += [f"{left.name}\t{left.problem.message}" for left in found.left_out]
         return "\n".join(lines)
 
-    @Slot(object)
     @override
-    def setAnswer(self, found: Bench) -> None:
-        self._bench = found
-        self._is_outdated = False
-        parts: list[QWidget] = [self._row(each) for each in found.problems]
+    def _parts_of(self, found: Bench) -> list[QWidget]:
+        parts = super()._parts_of(found)
         if found.results:
             parts.append(self._bars(found.results, found.fastest))
         for failure in found.failures:
@@ -79,11 +73,7 @@ class BenchDialog(SessionReportDialog[Bench, BenchProgress]):
         parts += [Note(f"Left out: {each.name}. {each.problem.message}") for each in found.left_out]
         if found.results:
             parts.append(Note(_NOTE))
-        if parts:
-            self._show_page(*parts)
-        else:
-            self._show_empty(_EMPTY)
-        self._show_state()
+        return parts
 
     @Slot(object)
     @override
@@ -99,43 +89,25 @@ class BenchDialog(SessionReportDialog[Bench, BenchProgress]):
     @override
     @Slot()
     def _show_state(self) -> None:
-        found, is_busy = self._bench, self._is_busy
-        self._progress.setVisible(is_busy)
-        self._cancel.setEnabled(is_busy)
-        self._again.setEnabled(not is_busy)
-        self._copy.setEnabled(not is_busy and found is not None and bool(found.results))
-        fastest = None if found is None else found.fastest
-        self._use.setEnabled(not is_busy and fastest is not None and not self._is_outdated)
-        has_errors = found is not None and fastest is None
-        self._icon.setVisible(found is not None and not is_busy)
-        self._icon.setSeverity(Severity.ERROR if has_errors else None)
-        if is_busy:
-            self._title.setText("Comparing devices…")
-            self._sentence.setProse(self._doing or "Finding out what can be tried…")
-            return
-        self._doing = ""
-        self._progress.setRange(0, 0)
-        if found is None:
-            self._title.setText("Not compared yet")
-            self._sentence.setProse("")
-        elif self._is_outdated:
-            self._title.setText("Outdated")
-            self._sentence.setProse(_OUTDATED)
-        else:
-            self._title.setText("Compare devices")
-            self._sentence.setProse(self._words(found))
+        super()._show_state()
+        fastest = None if self._found is None else self._found.fastest
+        can_be_used = fastest is not None and not self._is_outdated
+        self._use.setEnabled(not self._is_busy and can_be_used)
 
     @Slot(bool)
     @override
     def setBusy(self, busy: bool) -> None:
         super().setBusy(busy)
-        if not busy and self._bench is not None:
+        if not busy:
             # What was shown before one that was cancelled.
-            self.setAnswer(self._bench)
-        elif not busy:
-            self._show_empty(_EMPTY)
+            self._show_found()
 
-    def _words(self, found: Bench) -> str:
+    @override
+    def _severity_of(self, found: Bench) -> Severity | None:
+        return Severity.ERROR if found.fastest is None else None
+
+    @override
+    def _sentence_of(self, found: Bench) -> str:
         words = bench_sentence(found)
         if not found.measured_s:
             return words
@@ -171,7 +143,7 @@ class BenchDialog(SessionReportDialog[Bench, BenchProgress]):
 
     @Slot()
     def _choose(self) -> None:
-        fastest = None if self._bench is None else self._bench.fastest
+        fastest = None if self._found is None else self._found.fastest
         if fastest is not None:
             self.candidateChosen.emit(fastest.candidate)
             self.close()

@@ -1,62 +1,64 @@
 """Has learning rates tried when the page asks for it, and shows what became of the loss."""
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
 from gpupanel.domain.device import CPU_KEY
-from gpupanel.domain.profile import Profile
-from gpupanel.domain.rate_range import RateRange, RateRangeRequest, rate_range_request
-from gpupanel.runs.questions.question import Question
+from gpupanel.domain.rate_range import rate_range_request
+from gpupanel.domain.value import Value
 from gpupanel.runs.questions.rate_range import try_learning_rates
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
-from gpupanel.ui.tools.session_report_binding import SessionReportBinding
-from gpupanel.ui.workers.tool_worker import Ask, QuestionWorker
+from gpupanel.ui.tools.session_tool_binding import SessionTool, SessionToolBinding
+from gpupanel.ui.workers.tool_worker import Ask
 
 if TYPE_CHECKING:
     from gpupanel.ui.tools.rate_range.dialog import RateRangeDialog
 
 
-class RateRangeBinding(SessionReportBinding["RateRangeDialog", RateRangeRequest]):
-    """Opens the dialog, has the rates tried, and takes over the one that is chosen."""
+def _dialog() -> "type[RateRangeDialog]":
+    from gpupanel.ui.tools.rate_range.dialog import RateRangeDialog
+
+    return RateRangeDialog
+
+
+RATE_RANGE: Final = SessionTool(
+    question=try_learning_rates,
+    request_of=rate_range_request,
+    dialog=_dialog,
+    place=lambda page: page.training.tools,
+    text="F&ind learning rate…",
+    button="find_learning_rate",
+    tip="Trains for some steps with a learning rate that rises, and shows where the loss falls "
+    "fastest. Nothing of it is kept.",
+)
+
+
+class RateRangeBinding(SessionToolBinding):
+    """Has the rates tried on the first of the session's devices, and takes over the chosen one."""
 
     def __init__(
-        self,
-        session: Session,
-        page: SessionPage,
-        window: QWidget,
-        question: Question[RateRangeRequest, RateRange] = try_learning_rates,
+        self, session: Session, page: SessionPage, window: QWidget, tool: SessionTool = RATE_RANGE
     ) -> None:
-        self._question = question
-        worker = QuestionWorker(question)
-        super().__init__(session, page, window, worker, page.training.ratesRequested)
-
-    @override
-    def _dialog_class(self) -> "type[RateRangeDialog]":
-        from gpupanel.ui.tools.rate_range.dialog import RateRangeDialog
-
-        return RateRangeDialog
+        super().__init__(session, page, window, tool)
 
     @override
     def _connected(self, dialog: "RateRangeDialog") -> "RateRangeDialog":
         dialog.rateChosen.connect(self._use)
-        return super()._connected(dialog)
+        super()._connected(dialog)
+        return dialog
 
     @override
-    def _request_of(self, profile: Profile) -> RateRangeRequest:
-        return rate_range_request(profile)
-
-    @override
-    def _ask(self, request: RateRangeRequest) -> Ask:
+    def _ask(self, request: Value) -> Ask:
         plan = self._session.preparation.plan
         # It is tried here, whatever machines the profile trains on.
         is_here = plan is not None and not plan.is_on_nodes
         device = plan.replicas[0].device_key if plan is not None and is_here else CPU_KEY
-        return partial(self._question, request, device)
+        return partial(self.worker.question, request, device)
 
     @Slot(float)
     def _use(self, rate: float) -> None:

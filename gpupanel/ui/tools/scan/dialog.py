@@ -9,41 +9,27 @@ from gpupanel.domain.scan import DataScan, ScanProgress
 from gpupanel.domain.scan_text import scan_summary, scan_text
 from gpupanel.ui import formatting
 from gpupanel.ui.tools.scan.report_view import section_views
-from gpupanel.ui.tools.session_report_dialog import SessionReportDialog
+from gpupanel.ui.tools.session_report_dialog import ReportWords, SessionReportDialog
 
-_EMPTY = (
-    "Classes, sizes and types; duplicates, examples in several sets, unreadable files and outliers."
+_WORDS = ReportWords(
+    name="scan",
+    title="Scan of the data",
+    again=("&Scan again", "Scans the data again."),
+    cancel=("S&top", "Ends the scan and discards its results."),
+    empty="Classes, sizes and types; duplicates, examples in several sets, unreadable files and "
+    "outliers.",
+    unknown=("Not scanned yet", "Scan the data to see what is in it."),
+    busy=("Scanning the data…", "Listing the data…"),
+    outdated="The settings have changed since. Scan again for current results.",
 )
 _STEPS = 1000
-_OUTDATED = "The settings have changed since. Scan again for current results."
 
 
 class ScanDialog(SessionReportDialog[DataScan, ScanProgress | DataScan]):
     """Shows a scan while it goes on, and its report; what is wrong stands on top."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        again = ("&Scan again", "Scans the data again.")
-        super().__init__("scan", "Scan of the data", again, parent)
-        self._scan: DataScan | None = None
-        self._add_cancel("S&top", "Ends the scan and discards its results.")
-        self._show_empty(_EMPTY)
-        self.setBusy(False)
-
-    def scan(self) -> DataScan | None:
-        """What is shown; ``None`` before anything is known."""
-        return self._scan
-
-    @override
-    def text(self) -> str:
-        return "" if self._scan is None else scan_text(self._scan)
-
-    @Slot(object)
-    @override
-    def setAnswer(self, scan: DataScan) -> None:
-        self._scan = scan
-        self._is_outdated = False
-        self._show_page(*map(self._row, scan.problems), *section_views(scan))
-        self._show_state()
+        super().__init__(_WORDS, parent)
 
     @Slot(object)
     @override
@@ -61,41 +47,35 @@ class ScanDialog(SessionReportDialog[DataScan, ScanProgress | DataScan]):
         if total:
             done, of = formatting.count(progress.done), formatting.count(total)
             words = f"{words}: {done} of {of}"
-        self._sentence.setProse(f"{words}…")
-
-    @override
-    @Slot(bool)
-    def setBusy(self, busy: bool) -> None:
-        if busy:
-            self._progress.setRange(0, 0)
-            self._sentence.setProse("Listing the data…")
-        super().setBusy(busy)
-
-    def forget(self) -> None:
-        """What is shown was of other data."""
-        self._scan = None
-        self._is_outdated = False
-        self._show_empty(_EMPTY)
+        self._doing = f"{words}…"
         self._show_state()
 
     @override
+    def _text_of(self, found: DataScan) -> str:
+        return scan_text(found)
+
+    @override
+    def _title_of(self, found: DataScan) -> str:
+        return _verdict(found)
+
+    @override
+    def _sentence_of(self, found: DataScan) -> str:
+        return scan_summary(found)
+
+    @override
+    def _severity_of(self, found: DataScan) -> Severity | None:
+        return found.problems[0].severity if found.problems else None
+
+    @override
+    def _parts_of(self, found: DataScan) -> list[QWidget]:
+        return [*super()._parts_of(found), *section_views(found)]
+
+    @override
+    @Slot()
     def _show_state(self) -> None:
-        scan, is_busy = self._scan, self._is_busy
-        self._progress.setVisible(is_busy)
-        self._cancel.setEnabled(is_busy)
-        self._again.setEnabled(not is_busy)
-        self._copy.setEnabled(not is_busy and scan is not None)
-        self._icon.setVisible(scan is not None and scan.is_complete and not is_busy)
-        if is_busy:
-            self._title.setText("Scanning the data…")
-            return
-        if scan is None:
-            self._title.setText("Not scanned yet")
-            self._sentence.setProse("Scan the data to see what is in it.")
-            return
-        self._icon.setSeverity(scan.problems[0].severity if scan.problems else None)
-        self._title.setText(_verdict(scan))
-        self._sentence.setProse(_OUTDATED if self._is_outdated else scan_summary(scan))
+        super()._show_state()
+        if self._found is not None and not self._found.is_complete:
+            self._icon.setVisible(False)
 
 
 def _verdict(scan: DataScan) -> str:

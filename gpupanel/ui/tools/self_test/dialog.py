@@ -16,19 +16,24 @@ from gpupanel.domain.self_test_text import (
     self_test_sentence,
 )
 from gpupanel.ui.device_labels import DeviceLabels
-from gpupanel.ui.tools.session_report_dialog import SessionReportDialog
+from gpupanel.ui.tools.session_report_dialog import ReportWords, SessionReportDialog
 from gpupanel.ui.widgets.labels import Note
 from gpupanel.ui.widgets.screen_fit import resize_within_screen
 from gpupanel.ui.widgets.severity_icon import severity_pixmap
 from gpupanel.ui.widgets.table_model import Column, TableModel
 from gpupanel.ui.widgets.table_view import TableView
-from gpupanel.ui.widgets.tips import wrapped
 
-_EMPTY = (
-    "Known numbers through every all-reduce over the devices and each pair of them, copies, "
-    "patterns in free memory, and a training step compared with the CPU's."
+_WORDS = ReportWords(
+    name="self_test",
+    title="Test this machine",
+    again=("Test the &rest", "Tests what is not known yet with the settings as they are now."),
+    cancel=("Cance&l", "Ends the test; nothing of it is remembered."),
+    empty="Known numbers through every all-reduce over the devices and each pair of them, copies, "
+    "patterns in free memory, and a training step compared with the CPU's.",
+    unknown=("Not tested yet", ""),
+    busy=("Testing…", "Starting TensorFlow on the devices…"),
+    outdated="The settings have changed since. Test the rest for what was not tested yet.",
 )
-_OUTDATED = "The settings have changed since. Test the rest for what was not tested yet."
 _NOTE = (
     "Remembered for this driver, these devices and this TensorFlow. Of memory only what is free "
     "less a margin is tested, and no more than the limit."
@@ -48,90 +53,64 @@ class SelfTestDialog(SessionReportDialog[SelfTest, SelfTestProgress]):
     """All of it is to be tested again, whatever is known."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        rest = ("Test the &rest", "Tests what is not known yet with the settings as they are now.")
-        super().__init__("self_test", "Test this machine", rest, parent)
-        self._test: SelfTest | None = None
-        self._news: SelfTestProgress | None = None
+        super().__init__(_WORDS, parent)
         self._labels = DeviceLabels()
-        tip = wrapped("Tests everything once more, such as after a change of driver or wiring.")
-        self._all = self._add_button("Test a&gain", "all", tip)
+        tip = "Tests everything once more, such as after a change of driver or wiring."
+        self._all = self._button("Test a&gain", "all", tip)
+        self._buttons.insertWidget(self._buttons.indexOf(self._cancel), self._all)
         self._all.clicked.connect(self.againRequested)
-        tip = "Ends the test; nothing of it is remembered."
-        self._add_cancel("Cance&l", tip)
         self._progress.setAccessibleName("Tests done")
         resize_within_screen(self, 960, 680)
-        self._show_empty(_EMPTY)
         self._show_state()
-
-    def test(self) -> SelfTest | None:
-        """What is shown; ``None`` before anything is known."""
-        return self._test
 
     @override
     def setLabels(self, labels: DeviceLabels) -> None:
         self._labels = labels
 
     @override
-    def text(self) -> str:
-        test = self._test
-        if test is None:
-            return ""
-        problems = (f"{each.message} {each.hint}" for each in test.problems)
-        rows = ("\t".join((*self._row_text(each), each.detail)) for each in test.outcomes)
+    def _text_of(self, found: SelfTest) -> str:
+        problems = (f"{each.message} {each.hint}" for each in found.problems)
+        rows = ("\t".join((*self._row_text(each), each.detail)) for each in found.outcomes)
         titles = "\t".join(("Devices", "Test", "Result", "Figure", "Detail"))
-        return "\n".join([self_test_sentence(test), *problems, "", titles, *rows])
+        return "\n".join([self_test_sentence(found), *problems, "", titles, *rows])
 
-    @Slot(object)
     @override
-    def setAnswer(self, test: SelfTest) -> None:
-        self._test, self._news = test, None
-        self._is_outdated = False
-        parts: list[QWidget] = [self._row(each) for each in test.problems]
-        if test.tested_something:
-            parts += [self._table(test.outcomes), Note(_NOTE)]
-        if parts:
-            self._show_page(*parts)
-        else:
-            self._show_empty(_EMPTY)
-        self._show_state()
+    def _title_of(self, found: SelfTest) -> str:
+        return _verdict(found)
+
+    @override
+    def _sentence_of(self, found: SelfTest) -> str:
+        return self_test_sentence(found)
+
+    @override
+    def _severity_of(self, found: SelfTest) -> Severity | None:
+        return _severity(found)
+
+    @override
+    def _parts_of(self, found: SelfTest) -> list[QWidget]:
+        parts = super()._parts_of(found)
+        if found.tested_something:
+            parts += [self._table(found.outcomes), Note(_NOTE)]
+        return parts
 
     @Slot(object)
     @override
     def setProgress(self, news: SelfTestProgress) -> None:
-        self._news = news
+        keys = () if news.case is None else (place.device_key for place in news.case.places)
+        names = {key: self._labels.label(key) for key in keys}
+        self._doing = f"{news.done} of {news.count} done. {progress_text(news, names)}"
+        self._progress.setRange(0, news.count)
+        self._progress.setValue(news.done)
         self._show_state()
 
     @override
     @Slot()
     def _show_state(self) -> None:
-        test, is_busy = self._test, self._is_busy
-        news = self._news if is_busy else None
-        self._progress.setVisible(is_busy)
-        self._progress.setRange(0, 0 if news is None else news.count)
-        self._progress.setValue(0 if news is None else news.done)
-        self._cancel.setEnabled(is_busy)
+        super()._show_state()
+        found, is_busy = self._found, self._is_busy
         self._all.setEnabled(not is_busy)
-        has_rest = test is None or bool(test.not_done) or self._is_outdated
+        has_rest = found is None or bool(found.not_done) or self._is_outdated
         self._again.setEnabled(not is_busy and has_rest)
-        self._copy.setEnabled(not is_busy and test is not None)
-        self._icon.setVisible(test is not None and not is_busy)
-        self._icon.setSeverity(None if test is None else _severity(test))
-        if is_busy:
-            self._title.setText("Testing…")
-            self._sentence.setProse(self._words(news))
-        elif test is None:
-            self._title.setText("Not tested yet")
-            self._sentence.setProse("")
-        else:
-            self._title.setText("Outdated" if self._is_outdated else _verdict(test))
-            self._sentence.setProse(_OUTDATED if self._is_outdated else self_test_sentence(test))
-
-    def _words(self, news: SelfTestProgress | None) -> str:
-        if news is None:
-            return "Starting TensorFlow on the devices…"
-        keys = () if news.case is None else (place.device_key for place in news.case.places)
-        names = {key: self._labels.label(key) for key in keys}
-        return f"{news.done} of {news.count} done. {progress_text(news, names)}"
 
     def _row_text(self, outcome: CaseOutcome) -> tuple[str, str, str, str]:
         names = {

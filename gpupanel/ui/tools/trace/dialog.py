@@ -71,7 +71,6 @@ class TraceDialog(ToolDialog[RunTraces, TraceStage]):
         self._records: Mapping[int, TraceRecord] = {}
         self._processes: Mapping[int, str] = {}
         self._runs = False
-        self._doing = ""
         self._choices = QWidget()
         self._steps = Counter(1, unit="step")
         self._worker = ChoiceBox([])
@@ -188,12 +187,6 @@ class TraceDialog(ToolDialog[RunTraces, TraceStage]):
         """Show what is waited for."""
         self._doing = stage.value
         self._show_state()
-
-    @Slot(bool)
-    @override
-    def setBusy(self, busy: bool) -> None:
-        self._doing = self._doing if busy else ""
-        super().setBusy(busy)
 
     @override
     def _show_state(self) -> None:

@@ -1,0 +1,28 @@
+"""Buttons that open tools, beside what the tools are about."""
+
+from PySide6.QtWidgets import QPushButton, QWidget
+
+from gpupanel.ui.widgets.flow_layout import FlowLayout
+from gpupanel.ui.widgets.tips import wrapped
+
+
+class ToolButtons(QWidget):
+    """Each tool adds its own, in as many lines as they take."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._row = FlowLayout(self)
+
+    def add(self, text: str, name: str, tip: str) -> QPushButton:
+        """Another one, behind those that are there.
+
+        Args:
+            text: What stands on it.
+            name: Its object name.
+            tip: What the tool does.
+        """
+        button = QPushButton(text)
+        button.setObjectName(name)
+        button.setToolTip(wrapped(tip))
+        self._row.addWidget(button)
+        return button
