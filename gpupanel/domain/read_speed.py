@@ -8,6 +8,7 @@ from gpupanel.domain.data import DataCache
 from gpupanel.domain.number_text import count, duration
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.training import TrainingSettings
 from gpupanel.domain.value import Count, Value
 
 SECONDS: Final = 10.0
@@ -26,6 +27,15 @@ class ReadSpeedRequest(Value):
 
     profile: Profile
     seconds: Annotated[float, Field(gt=0.0, le=3600.0)] = SECONDS
+
+
+def read_speed_request(profile: Profile, seconds: float = SECONDS) -> ReadSpeedRequest:
+    """What is asked about a profile: with what the reading depends on, and no more of it."""
+    training = TrainingSettings(
+        global_batch_size=profile.training.global_batch_size, seed=profile.training.seed
+    )
+    read = Profile(data=profile.data, model=profile.model, training=training)
+    return ReadSpeedRequest(profile=read, seconds=seconds)
 
 
 class ReadSpeed(Value):

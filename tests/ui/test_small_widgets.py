@@ -9,6 +9,7 @@ from gpupanel.ui.inputs.switch import Switch
 from gpupanel.ui.widgets.buttons import FocusKeepingButton
 from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState, Tone, set_tone
 from gpupanel.ui.widgets.sparkline import Sparkline
+from gpupanel.ui.widgets.tool_buttons import ToolButtons
 
 
 def pixel(widget, x: int, y: int) -> QColor:
@@ -133,3 +134,20 @@ def test_that_a_button_without_the_focus_takes_it_from_nobody(page):
     page.button.setEnabled(False)
     page.button.setEnabled(True)
     assert page.after.hasFocus()
+
+
+def test_that_tab_goes_to_buttons_of_tools_where_they_stand_whenever_they_are_added(qtbot):
+    page, tools = QWidget(), ToolButtons()
+    qtbot.addWidget(page)
+    before, behind = QPushButton("before"), QPushButton("behind")
+    column = QVBoxLayout(page)
+    for each in (before, tools, behind):
+        column.addWidget(each)
+    added = [tools.add(text, text, "Does that.") for text in ("one", "two")]
+    page.show()
+    before.setFocus()
+    reached = []
+    for _ in range(3):
+        QTest.keyClick(page.focusWidget(), Qt.Key.Key_Tab)
+        reached.append(page.focusWidget())
+    assert reached == [*added, behind]

@@ -12,7 +12,7 @@ from gpupanel.cli.output import (
     print_problems,
     progress,
 )
-from gpupanel.domain.read_speed import SECONDS, ReadSpeedRequest, read_speed_sentence
+from gpupanel.domain.read_speed import SECONDS, read_speed_request, read_speed_sentence
 from gpupanel.runs.questions.read_speed import measure_reading
 
 
@@ -35,7 +35,7 @@ def read_speed(
         json=json,
     )
     with progress.status("Reading examples…"):
-        found = measure_reading(ReadSpeedRequest(profile=read, seconds=seconds))
+        found = measure_reading(read_speed_request(read, seconds))
     if json:
         speed = {"examples_per_second": found.examples_per_second}
         print_json({**found.model_dump(mode="json"), **speed})

@@ -1,5 +1,6 @@
 """Buttons that open tools, beside what the tools are about."""
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from gpupanel.ui.widgets.flow_layout import FlowLayout
@@ -12,6 +13,7 @@ class ToolButtons(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._row = FlowLayout(self)
+        self._last: QWidget = self
 
     def add(self, text: str, name: str, tip: str) -> QPushButton:
         """Another one, behind those that are there.
@@ -25,4 +27,10 @@ class ToolButtons(QWidget):
         button.setObjectName(name)
         button.setToolTip(wrapped(tip))
         self._row.addWidget(button)
+        # By where it stands: the page around was made before. Qt sets no order behind a widget that
+        # takes no focus.
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        QWidget.setTabOrder(self._last, button)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._last = button
         return button
