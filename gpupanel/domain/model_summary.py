@@ -7,6 +7,7 @@ from pydantic import AfterValidator, Field
 from gpupanel.domain.data import DataSettings
 from gpupanel.domain.fine_tuning import FineTuning
 from gpupanel.domain.model import ModelSettings
+from gpupanel.domain.number_text import byte_size
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.step_memory import StepMemory
@@ -124,18 +125,8 @@ def summary_sentence(summary: ModelSummary) -> str:
     frozen = f", {counts.frozen:,} of them not trained" if counts.frozen else ""
     layers = f"{len(summary.layers):,} layer{'s' if len(summary.layers) > 1 else ''}"
     later = "" if summary.fine_tuning is None else f" {summary.fine_tuning.sentence}"
-    return f"{layers}, {counts.total:,} parameters{frozen}: {_taken(counts)}.{later}"
-
-
-def _taken(counts: ParameterCounts) -> str:
-    size = float(counts.total * _FLOAT_BYTES)
-    if size < 1024:
-        return f"{size:.0f} bytes"
-    for unit in ("KiB", "MiB"):
-        size /= 1024
-        if size < 1024:
-            return f"{size:,.1f} {unit}"
-    return f"{size / 1024:,.1f} GiB"
+    taken = byte_size(counts.total * _FLOAT_BYTES)
+    return f"{layers}, {counts.total:,} parameters{frozen}: {taken}.{later}"
 
 
 def shape_text(layer: LayerSummary) -> str:

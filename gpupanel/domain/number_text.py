@@ -22,6 +22,18 @@ def memory_size(mib: float | None) -> str:
     return mebibytes(mib) if abs(mib) < MIB_PER_GIB else f"{gibibytes(mib)} GiB"
 
 
+def byte_size(count: int) -> str:
+    """Bytes as people read them: ``1536`` is "1.5 KiB"."""
+    if count < 1024:
+        return f"{count:,} bytes"
+    size = count / 1024.0
+    for unit in ("KiB", "MiB"):
+        if size < 1024.0:
+            return f"{size:,.1f} {unit}"
+        size /= 1024.0
+    return f"{size:,.1f} GiB"
+
+
 def mebibytes(mib: float) -> str:
     """A size in mebibytes that a person can set, or compare with one: "11,388 MiB"."""
     return f"{_grouped(mib, 0)} MiB"

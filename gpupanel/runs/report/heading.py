@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from gpupanel.domain.number_text import count, duration, number, rate, watt_hours
+from gpupanel.domain.number_text import byte_size, count, duration, number, rate, watt_hours
 from gpupanel.domain.outcome import Outcome
 from gpupanel.runs.history.label import LONGEST_NOTES
 from gpupanel.runs.history.run_summary import RunSummary
@@ -10,7 +10,7 @@ from gpupanel.runs.history.run_text import run_outcome_text
 from gpupanel.runs.report.markup import Html, element, note, terms, text
 from gpupanel.runs.report.material import ReportMaterial
 from gpupanel.runs.report.metrics_section import measured
-from gpupanel.runs.report.run_texts import metric_title, moment_text, size_text
+from gpupanel.runs.report.run_texts import metric_title, moment_text
 
 _TASKS: Final = {"train": "Training", "evaluate": "Evaluation", "predict": "Prediction"}
 _TONES: Final = {
@@ -73,7 +73,7 @@ def _figures(material: ReportMaterial) -> Html:
     if events.parameters is not None:
         figures.append(("Parameters", count(events.parameters.parameters)))
     if material.model_bytes is not None:
-        figures.append(("model.keras", size_text(material.model_bytes)))
+        figures.append(("model.keras", byte_size(material.model_bytes)))
     return terms(figures, class_="figures")
 
 

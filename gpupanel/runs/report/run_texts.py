@@ -26,13 +26,3 @@ def moment_text(seconds: float | None) -> str:
 def metric_title(name: str) -> str:
     """A metric as people read it: "Mean absolute error" of ``mean_absolute_error``."""
     return _TITLES[name]
-
-
-def size_text(count: int) -> str:
-    """Bytes as people read them."""
-    size = float(count)
-    for unit in ("bytes", "KiB", "MiB"):
-        if size < 1024.0:
-            return f"{size:,.0f} {unit}" if unit == "bytes" else f"{size:,.1f} {unit}"
-        size /= 1024.0
-    return f"{size:,.1f} GiB"

@@ -10,6 +10,7 @@ import pytest
 import gpupanel
 from gpupanel.domain.number_text import (
     DASH,
+    byte_size,
     count,
     duration,
     gibibytes,
@@ -48,6 +49,9 @@ from gpupanel.domain.number_text import (
         (number(0.0), "0.0000"),
         (count(118_000), "118,000"),
         (mebibytes(11_388), "11,388 MiB"),
+        (byte_size(1_023), "1,023 bytes"),
+        (byte_size(1_536), "1.5 KiB"),
+        (byte_size(3 << 40), "3,072.0 GiB"),
         (memory_size(512), "512 MiB"),
         (memory_size(8192), "8.0 GiB"),
         (memory_size(-2048.0), "-2.0 GiB"),
