@@ -36,6 +36,7 @@ from gpupanel.ui.tools.examples.dialog import ExamplesDialog
 from gpupanel.ui.tools.export.model_dialog import ModelExportDialog
 from gpupanel.ui.tools.layers.dialog import LayersDialog
 from gpupanel.ui.tools.rate_range.dialog import RateRangeDialog
+from gpupanel.ui.tools.read_speed_dialog import ReadSpeedDialog
 from gpupanel.ui.tools.scan.dialog import ScanDialog
 from gpupanel.ui.tools.self_test.dialog import SelfTestDialog
 from gpupanel.ui.widgets.buttons import FoldButton
@@ -300,6 +301,7 @@ DIALOGS = {
     "new_sweep": lambda _: _prepared_sweep(),
     "problems": lambda _: ProblemDialog("It failed.", (Problem(code="x", message="So."),), None),
     "rate_range": lambda _: RateRangeDialog(),
+    "read_speed": lambda _: ReadSpeedDialog(),
     "scan": lambda _: ScanDialog(),
     "sweeps": lambda _: SweepsDialog(),
     "trust": lambda _: TrustDialog([UserCode("model.path", Path("/x/model.py"), b"pass")]),

@@ -21,6 +21,7 @@ from gpupanel.domain.model_summary import ModelSummary
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.rate_range import RateRange
+from gpupanel.domain.read_speed import ReadSpeed
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.scan import DataScan
 from gpupanel.domain.self_test import SelfTest
@@ -57,6 +58,7 @@ from gpupanel.ui.tools.examples.dialog import ExamplesDialog
 from gpupanel.ui.tools.export.model_dialog import ModelExportDialog
 from gpupanel.ui.tools.layers.dialog import LayersDialog
 from gpupanel.ui.tools.rate_range.dialog import RateRangeDialog
+from gpupanel.ui.tools.read_speed_dialog import ReadSpeedDialog
 from gpupanel.ui.tools.scan.dialog import ScanDialog
 from gpupanel.ui.tools.self_test.dialog import SelfTestDialog
 from gpupanel.ui.tools.trace.dialog import TraceDialog
@@ -192,6 +194,9 @@ MADE: dict[str, Callable[[], QDialog]] = {
     "ProblemDialog": lambda: ProblemDialog(NAME, (PROBLEM,), None),
     "RateRangeDialog": lambda: shown(
         RateRangeDialog(), "setAnswer", RateRange(problems=(PROBLEM,))
+    ),
+    "ReadSpeedDialog": lambda: shown(
+        ReadSpeedDialog(), "setAnswer", ReadSpeed(problems=(PROBLEM,))
     ),
     "ScanDialog": lambda: shown(
         ScanDialog(), "setAnswer", filled(DataScan, NAME, problems=(PROBLEM,))
