@@ -32,7 +32,7 @@ from gpupanel.ui.tools.download_binding import DownloadBinding
 from gpupanel.ui.tools.examples.binding import ExamplesBinding
 from gpupanel.ui.tools.export.binding import ExportBinding
 from gpupanel.ui.tools.layers.binding import LayersBinding
-from gpupanel.ui.tools.rate_range.binding import RateRangeBinding
+from gpupanel.ui.tools.rate_range.binding import RATE_RANGE, RateRangeBinding
 from gpupanel.ui.tools.self_test.binding import SelfTestBinding
 from gpupanel.ui.tools.session_tool_binding import SessionToolBinding
 from gpupanel.ui.tools.session_tools import SESSION_TOOLS
@@ -92,7 +92,7 @@ def _add_tools(core: WindowCore, parts: WindowParts) -> None:
     for tool in SESSION_TOOLS:
         add(SessionToolBinding(session, page, window, tool))
     add(LayersBinding(session, page, window))
-    add(RateRangeBinding(session, page, window))
+    add(RateRangeBinding(session, page, window, RATE_RANGE))
     add(BatchFitBinding(session, page, window))
     self_test = add(SelfTestBinding(session, page, window))
     parts[DoctorBinding].selfTestRequested.connect(self_test.open)

@@ -1,5 +1,6 @@
 """The layers of the model in the window: asked for by a click, shown, outdated, mended."""
 
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -13,7 +14,7 @@ from gpupanel.domain.problem import Fix, Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.runs.questions.model_summary import summarize_model
-from gpupanel.ui.tools.layers.binding import LayersBinding
+from gpupanel.ui.tools.layers.binding import LAYERS, LayersBinding
 from gpupanel.ui.widgets.problem_row import ProblemRow
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.questions import answering, asked_of
@@ -42,7 +43,9 @@ REFUSED = ModelSummary(
 @pytest.fixture
 def bound(qtbot: QtBot):
     def make(code: str) -> ToolPage:
-        bind = partial(LayersBinding, question=asked_of(summarize_model, code))
+        bind = partial(
+            LayersBinding, tool=replace(LAYERS, question=asked_of(summarize_model, code))
+        )
         return ToolPage(qtbot, "layers", "layers_button", bind)
 
     with closing(make) as made:

@@ -1,6 +1,7 @@
 """How much memory a training takes: asked for by a click, drawn, followed, used."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -21,7 +22,7 @@ from gpupanel.ui import theme
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.panels.plan_panel.memory_bars import MemoryBars
 from gpupanel.ui.tools.layers import binding as layers_binding
-from gpupanel.ui.tools.layers.binding import LayersBinding
+from gpupanel.ui.tools.layers.binding import LAYERS, LayersBinding
 from tests.fakes.questions import answering, asked_of
 from tests.ui.tool_page import ToolPage, closing
 from tests.ui.values import TWO_GPUS, mirrored
@@ -45,7 +46,8 @@ class Estimate(ToolPage):
     """A page with two GPUs, and what answers for the model."""
 
     def __init__(self, qtbot: QtBot, summary: ModelSummary, profile: Profile) -> None:
-        bind = partial(LayersBinding, question=asked_of(summarize_model, answering(summary)))
+        tool = replace(LAYERS, question=asked_of(summarize_model, answering(summary)))
+        bind = partial(LayersBinding, tool=tool)
         super().__init__(qtbot, "layers", "estimate_memory", bind, profile)
 
     @property

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 from typing_extensions import override
 
 from gpupanel.domain.kind import kinds_of
@@ -16,6 +16,7 @@ from gpupanel.ui.forms.kind_form import KindForm
 from gpupanel.ui.forms.settings_card import SettingsCard
 from gpupanel.ui.widgets.labels import Note
 from gpupanel.ui.widgets.layer_sketch import LayerSketch
+from gpupanel.ui.widgets.tool_buttons import ToolButtons
 
 _KINDS = kinds_of(ModelSettings)
 _SAVED = tuple(kind for kind in _KINDS if kind.new().is_saved)
@@ -45,8 +46,6 @@ class ModelPanel(SettingsCard):
 
     valueChanged = Signal(object)
     """A person changed a setting: the new value."""
-    layersRequested = Signal()
-    """A person wants to see the layers of the model."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Model", parent, tables=("model",))
@@ -62,16 +61,11 @@ class ModelPanel(SettingsCard):
         self.body.addWidget(self._note)
         self.body.addSpacing(8)
         self.body.addWidget(self._sketch)
-        self._layers = QPushButton("Sho&w layers…")
-        self._layers.setObjectName("layers_button")
-        self._layers.setToolTip(
-            "Builds the model without training it, and lists its layers with their shapes and "
-            "parameters."
-        )
-        self._layers.clicked.connect(self.layersRequested)
+        self.tools = ToolButtons()
+        """Of tools that build the model; hidden where only a run can."""
         foot = QHBoxLayout()
         foot.addStretch(1)
-        foot.addWidget(self._layers)
+        foot.addWidget(self.tools)
         self.body.addLayout(foot)
         self._form.valueChanged.connect(self._take)
         self.setTrains(True)
@@ -161,7 +155,7 @@ class ModelPanel(SettingsCard):
         if value.stack is not None:
             self._sketch.setLayers(_layers(value.stack))
         # What code builds is known when a run carries it out.
-        self._layers.setVisible(self._trains and not value.is_code)
+        self.tools.setVisible(self._trains and not value.is_code)
         sentence = _sentence(value)
         self._note.setText(sentence)
         self._note.setVisible(bool(sentence))

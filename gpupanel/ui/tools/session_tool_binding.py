@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
@@ -17,6 +17,8 @@ from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.tools.session_report_binding import SessionReportBinding
 from gpupanel.ui.widgets.tool_buttons import ToolButtons
 from gpupanel.ui.workers.tool_worker import Ask, QuestionWorker
+
+_RequestT = TypeVar("_RequestT", bound=Value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +37,7 @@ class SessionTool:
     """
 
     question: Question[Any, Any]
-    request_of: Callable[[Profile], Value]
+    request_of: Callable[[Profile], Any]
     dialog: Callable[[], Callable[[QWidget], Any]]
     place: Callable[[SessionPage], ToolButtons]
     text: str
@@ -44,7 +46,7 @@ class SessionTool:
     trains_only: bool = False
 
 
-class SessionToolBinding(SessionReportBinding[Any, Value]):
+class SessionToolBinding(SessionReportBinding[Any, _RequestT], Generic[_RequestT]):
     """Puts the tool's button into the page, and asks as it is clicked.
 
     Args:
@@ -62,18 +64,20 @@ class SessionToolBinding(SessionReportBinding[Any, Value]):
         self._button = tool.place(page).add(tool.text, tool.button, tool.tip)
         worker = QuestionWorker(tool.question)
         super().__init__(session, page, window, worker, self._button.clicked)
-        self._see_profile(session.profile)
+        session.profileChanged.connect(self._offer)
+        self._offer(session.profile)
 
     @override
     def _dialog_class(self) -> Callable[[QWidget], Any]:
         return self._tool.dialog()
 
     @override
-    def _request_of(self, profile: Profile) -> Value:
-        return self._tool.request_of(profile)
+    def _request_of(self, profile: Profile) -> _RequestT:
+        request: _RequestT = self._tool.request_of(profile)
+        return request
 
     @override
-    def _ask(self, request: Value) -> Ask:
+    def _ask(self, request: _RequestT) -> Ask:
         return partial(self.worker.question, request)
 
     @override
@@ -81,8 +85,6 @@ class SessionToolBinding(SessionReportBinding[Any, Value]):
         if self._request_of(self._session.profile) != self._request:
             dialog.forget()
 
-    @override
     @Slot(object)
-    def _see_profile(self, profile: Profile) -> None:
-        super()._see_profile(profile)
+    def _offer(self, profile: Profile) -> None:
         self._button.setVisible(profile.task == "train" or not self._tool.trains_only)

@@ -41,10 +41,6 @@ class MemoryEstimateView(QWidget):
 
     requested = Signal()
     """A person wants to know."""
-    searchRequested = Signal()
-    """A person wants batches to be tried."""
-    comparisonRequested = Signal()
-    """A person wants devices to be compared."""
     batchChosen = Signal(int)
     """The largest batch is to be used."""
 
@@ -67,22 +63,20 @@ class MemoryEstimateView(QWidget):
         self._ask.setToolTip(wrapped(_ASK_TIP))
         self._use = QPushButton()
         self._use.setObjectName("use_largest_batch")
-        self._find = QPushButton(_FIND)
-        self._find.setObjectName("find_batch")
-        self._find.setToolTip(wrapped(_FIND_TIP))
+        self.find_batch = QPushButton(_FIND)
+        self.find_batch.setObjectName("find_batch")
+        self.find_batch.setToolTip(wrapped(_FIND_TIP))
         foot = FlowLayout()
-        self._compare = QPushButton(_COMPARE)
-        self._compare.setObjectName("compare_devices")
-        self._compare.setToolTip(wrapped(_COMPARE_TIP))
-        for button in (self._ask, self._use, self._find, self._compare):
+        self.compare_devices = QPushButton(_COMPARE)
+        self.compare_devices.setObjectName("compare_devices")
+        self.compare_devices.setToolTip(wrapped(_COMPARE_TIP))
+        for button in (self._ask, self._use, self.find_batch, self.compare_devices):
             foot.addWidget(button)
         layout = column_in(self)
         layout.addWidget(self._bars)
         layout.addWidget(self._note)
         layout.addLayout(foot)
         self._ask.clicked.connect(self.requested)
-        self._find.clicked.connect(self.searchRequested)
-        self._compare.clicked.connect(self.comparisonRequested)
         self._use.clicked.connect(self._choose)
         self._show()
 
@@ -116,8 +110,8 @@ class MemoryEstimateView(QWidget):
         self._ask.setEnabled(not self._is_busy)
         # Both are tried on this machine.
         is_here = plan is not None and not plan.is_on_nodes
-        self._find.setVisible(plan is not None and is_here and not plan.places)
-        self._compare.setVisible(is_here)
+        self.find_batch.setVisible(plan is not None and is_here and not plan.places)
+        self.compare_devices.setVisible(is_here)
         is_measured = bool(memory) and all(each.is_measured for each in memory if each.examples)
         self._bars.setToolTip(wrapped(_MEASURED if is_measured else _ROUGH))
         now = largest if plan is None else plan.global_batch_size

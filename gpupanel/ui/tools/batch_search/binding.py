@@ -40,7 +40,7 @@ class BatchFitBinding(SessionReportBinding["BatchFitDialog", Profile]):
     ) -> None:
         self._find = find
         worker = ToolWorker("trying batches", BatchFit)
-        super().__init__(session, page, window, worker, page.plan.estimate.searchRequested)
+        super().__init__(session, page, window, worker, page.plan.estimate.find_batch.clicked)
         worker.answered.connect(self._follow)
 
     @override

@@ -46,7 +46,7 @@ class BenchBinding(SessionReportBinding["BenchDialog", Profile]):
         self._runs_dir = runs_dir
         self._recalls = False
         worker = ToolWorker("comparing devices", Bench)
-        super().__init__(session, page, window, worker, page.plan.estimate.comparisonRequested)
+        super().__init__(session, page, window, worker, page.plan.estimate.compare_devices.clicked)
 
     @override
     @Slot()

@@ -1,7 +1,6 @@
 """Has the session's model built when the page asks for it: its layers, and the memory it takes."""
 
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QTimer, Slot
 from PySide6.QtWidgets import QWidget
@@ -15,11 +14,10 @@ from gpupanel.domain.model_summary import (
 )
 from gpupanel.domain.profile import Profile
 from gpupanel.runs.questions.model_summary import summarize_model
-from gpupanel.runs.questions.question import Question
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
-from gpupanel.ui.tools.session_report_binding import SessionReportBinding
-from gpupanel.ui.workers.tool_worker import Ask, QuestionWorker
+from gpupanel.ui.tools.session_tool_binding import SessionTool, SessionToolBinding
+from gpupanel.ui.workers.tool_worker import Ask
 
 if TYPE_CHECKING:
     from gpupanel.ui.tools.layers.dialog import LayersDialog
@@ -29,28 +27,34 @@ FOLLOW_DELAY_MS = 1000
 """After the last change: building takes seconds of a processor."""
 
 
-class LayersBinding(SessionReportBinding["LayersDialog", SummaryRequest]):
+def _dialog() -> "type[LayersDialog]":
+    from gpupanel.ui.tools.layers.dialog import LayersDialog
+
+    return LayersDialog
+
+
+LAYERS: Final = SessionTool(
+    question=summarize_model,
+    request_of=summary_request,
+    dialog=_dialog,
+    place=lambda page: page.model.tools,
+    text="Sho&w layers…",
+    button="layers_button",
+    tip="Builds the model without training it, and lists its layers with their shapes and "
+    "parameters.",
+)
+
+
+class LayersBinding(SessionToolBinding[SummaryRequest]):
     """Opens the dialog, or estimates memory; both have the model built as it is chosen.
 
     Once somebody has asked for an estimate, every model that is chosen later is built, too.
-
-    Args:
-        page: Asks, and shows a setting that a problem is about.
-        window: What the dialog stands before.
-        question: Builds the model.
     """
 
     def __init__(
-        self,
-        session: Session,
-        page: SessionPage,
-        window: QWidget,
-        question: Question[SummaryRequest, ModelSummary] = summarize_model,
+        self, session: Session, page: SessionPage, window: QWidget, tool: SessionTool = LAYERS
     ) -> None:
-        self._question = question
-        super().__init__(
-            session, page, window, QuestionWorker(question), page.model.layersRequested
-        )
+        super().__init__(session, page, window, tool)
         self._follows = False
         self._timer = QTimer(self, singleShot=True, interval=FOLLOW_DELAY_MS)
         self._timer.timeout.connect(self._make)
@@ -65,19 +69,9 @@ class LayersBinding(SessionReportBinding["LayersDialog", SummaryRequest]):
         super().stop()
 
     @override
-    def _dialog_class(self) -> "type[LayersDialog]":
-        from gpupanel.ui.tools.layers.dialog import LayersDialog
-
-        return LayersDialog
-
-    @override
-    def _request_of(self, profile: Profile) -> SummaryRequest:
-        return summary_request(profile)
-
-    @override
     def _ask(self, request: SummaryRequest) -> Ask:
         self._timer.stop()
-        return partial(self._question, request)
+        return super()._ask(request)
 
     @Slot()
     def _estimate(self) -> None:

@@ -4,15 +4,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
 from gpupanel.domain.device import CPU_KEY
-from gpupanel.domain.rate_range import rate_range_request
-from gpupanel.domain.value import Value
+from gpupanel.domain.rate_range import RateRangeRequest, rate_range_request
 from gpupanel.runs.questions.rate_range import try_learning_rates
-from gpupanel.ui.session import Session
-from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.tools.session_tool_binding import SessionTool, SessionToolBinding
 from gpupanel.ui.workers.tool_worker import Ask
 
@@ -38,13 +34,8 @@ RATE_RANGE: Final = SessionTool(
 )
 
 
-class RateRangeBinding(SessionToolBinding):
+class RateRangeBinding(SessionToolBinding[RateRangeRequest]):
     """Has the rates tried on the first of the session's devices, and takes over the chosen one."""
-
-    def __init__(
-        self, session: Session, page: SessionPage, window: QWidget, tool: SessionTool = RATE_RANGE
-    ) -> None:
-        super().__init__(session, page, window, tool)
 
     @override
     def _connected(self, dialog: "RateRangeDialog") -> "RateRangeDialog":
@@ -53,7 +44,7 @@ class RateRangeBinding(SessionToolBinding):
         return dialog
 
     @override
-    def _ask(self, request: Value) -> Ask:
+    def _ask(self, request: RateRangeRequest) -> Ask:
         plan = self._session.preparation.plan
         # It is tried here, whatever machines the profile trains on.
         is_here = plan is not None and not plan.is_on_nodes
