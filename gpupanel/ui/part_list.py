@@ -144,7 +144,7 @@ def _add_sweeps_and_queue(core: WindowCore, parts: WindowParts) -> None:
     tabs.runsShown.connect(queue.report.mark_seen)
     queue.runBegan.connect(history.refresh)
     queue.panel.runOpened.connect(parts[OpenedRuns].open)
-    queue.entryOpened.connect(tabs.show_session)
+    queue.editing.opened.connect(tabs.show_session)
 
 
 def _add_window(core: WindowCore, parts: WindowParts) -> None:

@@ -284,7 +284,7 @@ def test_that_an_entry_edited_elsewhere_meanwhile_is_not_replaced_and_the_profil
     qtbot.waitUntil(lambda: window.session.profile.name == "before", timeout=10_000)
     rename(window, "mine")
     orders.edit(files, entry.id, Profile(name="another's"))
-    window.parts[QueueBinding]._editing.put_back()  # before this window has seen it
+    window.parts[QueueBinding].editing.put_back()  # before this window has seen it
     codes = {"queue_entry_edited_meanwhile", "queue_entry_overtaken"}
     qtbot.waitUntil(
         lambda: {problem.code for _, found in person.problems for problem in found} == codes,

@@ -91,7 +91,7 @@ class NewSweepBinding(QObject):
             self._dialog.valueChanged.connect(self._check)
             self._dialog.queueRequested.connect(self._start)
             self._dialog.saveRequested.connect(self._save)
-            self._dialog.fixRequested.connect(self._fix)
+            self._dialog.trials.fixRequested.connect(self._fix)
         self._dialog.setProfile(self._session.profile)
         self._dialog.show()
         self._dialog.activateWindow()

@@ -38,8 +38,6 @@ class QueueBinding(QObject):
         parent: The window.
     """
 
-    entryOpened = Signal()
-    """The profile of an entry was opened in the session."""
     runBegan = Signal()
     """A run of the queue has begun or ended."""
 
@@ -63,7 +61,7 @@ class QueueBinding(QObject):
         self._after_click = QTimer(self, singleShot=True)
         self._after_click.setInterval(QApplication.doubleClickInterval())
         self._watch = QueueWatch(queue_dir(), self)
-        self._editing = QueueEditing(session, profiles, self._watch, self)
+        self.editing = QueueEditing(session, profiles, self._watch, self)
         self.report = QueueReport(self._watch, bar, self)
         self.panel = QueuePanel()
         page.setQueue(self.panel)
@@ -75,9 +73,8 @@ class QueueBinding(QObject):
         self._watch.problemsChanged.connect(self.panel.setProblems)
         self._watch.refused.connect(self._show_refusal)
         self._watch.notTrusted.connect(self._ask_for_trust)
-        self._editing.changed.connect(self._on_edited_changed)
-        self._editing.opened.connect(self.entryOpened)
-        self._editing.overtaken.connect(self._show_refusal)
+        self.editing.changed.connect(self._on_edited_changed)
+        self.editing.overtaken.connect(self._show_refusal)
         self._show_button()
 
     def begin(self) -> None:
@@ -92,8 +89,8 @@ class QueueBinding(QObject):
 
     def _connect_panel(self) -> None:
         panel, watch = self.panel, self._watch
-        panel.editRequested.connect(self._editing.edit)
-        panel.editLeft.connect(self._editing.leave)
+        panel.editRequested.connect(self.editing.edit)
+        panel.editLeft.connect(self.editing.leave)
         panel.moveRequested.connect(watch.move)
         panel.removeRequested.connect(watch.remove)
         panel.pauseRequested.connect(self._pause)
@@ -105,8 +102,8 @@ class QueueBinding(QObject):
         if self._after_click.isActive() or self._session.is_reading_data or not is_startable:
             return
         self._after_click.start()
-        if self._editing.entry_id:
-            self._editing.put_back()
+        if self.editing.entry_id:
+            self.editing.put_back()
         else:
             self._watch.add(self._session.profile, self._runs_dir)
 
@@ -138,12 +135,12 @@ class QueueBinding(QObject):
 
     @Slot()
     def _on_edited_changed(self) -> None:
-        self.panel.setEdited(self._editing.entry_id)
+        self.panel.setEdited(self.editing.entry_id)
         self._show_button()
 
     @Slot()
     def _show_button(self) -> None:
-        entry_id = self._editing.entry_id
+        entry_id = self.editing.entry_id
         edited = next((entry for entry in self._entries() if entry.id == entry_id), None)
         waiting = 0 if self._line is None else len(self._line.waiting)
         reading = self._session.is_reading_data

@@ -41,9 +41,6 @@ class AxisTools(QWidget):
 
     axisChosen = Signal(object)
     """What a person wants counted at the bottom: an :class:`AxisKind`."""
-    spanChanged = Signal(float)
-    """Steps to smooth over; 0: no smoothing."""
-    logarithmicChosen = Signal(bool)
 
     def __init__(
         self,
@@ -62,8 +59,8 @@ class AxisTools(QWidget):
             AxisKind.EPOCH: switch(texts[1], f"{prefix}epoch_axis", "Horizontal axis: epochs"),
             AxisKind.TIME: switch(texts[2], f"{prefix}time_axis", time_tip),
         }
-        self._smoothing = _SmoothingSlider(f"{prefix}smoothing_slider", texts[3])
-        self._log = switch(texts[4], f"{prefix}log_values", _LOG_TIP)
+        self.smoothing = _SmoothingSlider(f"{prefix}smoothing_slider", texts[3])
+        self.logarithmic = switch(texts[4], f"{prefix}log_values", _LOG_TIP)
         group = QButtonGroup(self)
         kinds = QWidget()
         row = row_in(kinds)
@@ -72,12 +69,10 @@ class AxisTools(QWidget):
             group.addButton(button, place)
             row.addWidget(button)
         self._row = FlowLayout(self)
-        for widget in (kinds, self._smoothing, self._log):
+        for widget in (kinds, self.smoothing, self.logarithmic):
             self._row.addWidget(widget)
         self._axes[AxisKind.STEP].setChecked(True)
         group.idClicked.connect(self._on_axis_clicked)
-        self._smoothing.valueChanged.connect(self.spanChanged)
-        self._log.toggled.connect(self.logarithmicChosen)
 
     @override
     def hasHeightForWidth(self) -> bool:

@@ -52,8 +52,6 @@ class NewSweepDialog(QDialog):
     """The sweep is to be started."""
     saveRequested = Signal()
     """The sweep is to be saved with the session's profile."""
-    fixRequested = Signal(object)
-    """The button of a fix was pressed."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -71,7 +69,6 @@ class NewSweepDialog(QDialog):
         self.form.valueChanged.connect(self._take_form)
         self.form.errorsChanged.connect(self._show_buttons)
         self.trials = TrialsView()
-        self.trials.fixRequested.connect(self.fixRequested)
         self._list = column_in(rows := QWidget())
         rows.setProperty("page", "true")
         self._list.addStretch(1)

@@ -169,8 +169,8 @@ class ComparisonPanel(QWidget):
     def _connect(self) -> None:
         self._tools.differencesChosen.connect(self._choose_page)
         self._tools.axes.axisChosen.connect(self._set_axis)
-        self._tools.axes.spanChanged.connect(self._set_span)
-        self._tools.axes.logarithmicChosen.connect(self._set_log)
+        self._tools.axes.smoothing.valueChanged.connect(self._set_span)
+        self._tools.axes.logarithmic.toggled.connect(self._set_log)
         self._tools.wholeRequested.connect(self.grid.show_whole)
         self.grid.wholeChanged.connect(self._tools.setWhole)
         self._legend.hiddenChanged.connect(self._set_hidden)

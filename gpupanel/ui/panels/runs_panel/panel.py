@@ -394,7 +394,7 @@ class RunsPanel(QWidget):
 
             self._scatter = ScatterDialog(self)
             self._scatter.runChosen.connect(self._table.choose)
-            self._scatter.runOpened.connect(self._open_named)
+            self._scatter.plot.opened.connect(self._open_named)
         self._scatter.show()
         self._scatter.activateWindow()
         self._draw_scatter()

@@ -36,8 +36,6 @@ class ScatterDialog(QDialog):
 
     runChosen = Signal(str)
     """A person chose the run of that name."""
-    runOpened = Signal(str)
-    """The run of that name is to be opened."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -51,9 +49,8 @@ class ScatterDialog(QDialog):
         self._y = self._box("scatter_y", "Up")
         self._x_log = self._switch("scatter_x_log", "&Logarithmic across")
         self._y_log = self._switch("scatter_y_log", "Logarithmic &up")
-        self._plot = ScatterPlot(self)
-        self._plot.chosen.connect(self._on_chosen)
-        self._plot.opened.connect(self.runOpened)
+        self.plot = ScatterPlot(self)
+        self.plot.chosen.connect(self._on_chosen)
         self._empty = EmptyState(
             "Nothing to draw yet",
             "Points appear here once runs differ in a setting and have reached something.",
@@ -119,7 +116,7 @@ class ScatterDialog(QDialog):
         logs.addWidget(self._y_log)
         logs.addStretch(1)
         self._stack = QStackedLayout()
-        self._stack.addWidget(self._plot)
+        self._stack.addWidget(self.plot)
         self._stack.addWidget(self._empty)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
@@ -169,7 +166,7 @@ class ScatterDialog(QDialog):
         points = [] if across is None or up is None else self._points(across, up)
         self._stack.setCurrentIndex(0 if points else 1)
         if across is None or up is None or not points:
-            self._plot.setPoints((), None, None, ("", ""))
+            self.plot.setPoints((), None, None, ("", ""))
             self._word.clear()
             return
         xs = [point.x for point in points]
@@ -187,7 +184,7 @@ class ScatterDialog(QDialog):
         is_log = self._log(self._y_log, ys)
         self._y_log.setEnabled(can_be_log(ys))
         y_axis = NumberAxis(ys, up.number_text or short_number, is_log=is_log)
-        self._plot.setPoints(points, x_axis, y_axis, (across.title, up.title))
+        self.plot.setPoints(points, x_axis, y_axis, (across.title, up.title))
         left_out = len(self._runs) - len(points)
         drawn = f"{formatting.count(len(points))} runs"
         self._word.setText(

@@ -61,7 +61,7 @@ class ExamplesBinding(ToolBinding):
         from gpupanel.ui.tools.examples.dialog import ExamplesDialog
 
         dialog = ExamplesDialog(self._window)
-        dialog.choiceRequested.connect(self._read_for_dialog)
+        dialog.table.choiceRequested.connect(self._read_for_dialog)
         dialog.closed.connect(self.worker.cancel)
         return dialog
 

@@ -15,8 +15,6 @@ from gpupanel.ui.widgets.screen_fit import resize_within_screen
 class ExamplesDialog(QDialog):
     """A title and a table of examples."""
 
-    choiceRequested = Signal(object)
-    """Other ones are wanted: an :class:`ExampleChoice`."""
     closed = Signal()
     """Nobody sees them any more."""
 
@@ -28,7 +26,6 @@ class ExamplesDialog(QDialog):
         self._title.setObjectName("examples_title")
         self._title.setProperty("role", "title")
         self.table = ExamplesTable()
-        self.table.choiceRequested.connect(self.choiceRequested)
         close = QPushButton("Close")
         close.clicked.connect(self.reject)
         buttons = QHBoxLayout()
