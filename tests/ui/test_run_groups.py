@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, QSettings, Qt
-from PySide6.QtWidgets import QMenu, QPushButton, QTableView
+from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QPushButton, QTableView
 
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.runs.history.differences import Difference
@@ -158,9 +158,9 @@ def test_that_groups_follow_what_their_runs_come_to(qtbot, panel, table):
 
 def test_that_a_search_keeps_groups_of_what_it_finds(qtbot, panel, table):
     _group_by(qtbot, panel, "Optimizer")
-    panel._search.setText("val_accuracy >= 0.8")
+    panel.findChild(QLineEdit, "runs_search").setText("val_accuracy >= 0.8")
     assert _names(table) == ["▾ adam: 2 runs, mean", "run 0", "run 2"]
-    assert panel._count.text() == "2 of 5 runs"
+    assert panel.findChild(QLabel, "runs_count").text() == "2 of 5 runs"
 
 
 def test_that_a_baseline_stays_above_all_others(qtbot, panel, table):

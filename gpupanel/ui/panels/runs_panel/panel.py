@@ -9,7 +9,6 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
-    QLineEdit,
     QPushButton,
     QSizePolicy,
     QStackedWidget,
@@ -18,24 +17,21 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.problem import Problem
 from gpupanel.domain.problem_text import problem_sentences
-from gpupanel.domain.run_filter import RunFilter, parse_run_filter
-from gpupanel.domain.visible_text import visible_line
-from gpupanel.runs.history.finding import needs_settings, run_finder
 from gpupanel.runs.history.run_settings import RunSettings
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.tools.export.export_format import ExportFormat, ModelExportFormat
 from gpupanel.ui import formatting, theme
-from gpupanel.ui.inputs.input import quoted
 from gpupanel.ui.panels.runs_panel.actions import RunListActions, action, with_baseline
 from gpupanel.ui.panels.runs_panel.column_choices import ColumnChoices
 from gpupanel.ui.panels.runs_panel.column_chooser import ColumnChooser
+from gpupanel.ui.panels.runs_panel.search import RunSearch
 from gpupanel.ui.panels.runs_panel.table import RunsTable
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.buttons import ActionButton
 from gpupanel.ui.widgets.flow_layout import FlowLayout
-from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState, Tone, set_tone
+from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState
 from gpupanel.ui.widgets.stable_styles import StableStyles
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -46,13 +42,6 @@ _MOST_NAMED = 3
 _NO_RUNS = "No runs yet"
 _NO_RUNS_WORDS = (
     "Each run appears here with its outcome, accuracy and speed. Press Start to make the first one."
-)
-
-
-_SEARCH_TIP = (
-    "Finds runs by name, notes, tags, profile, device, strategy or outcome (Ctrl+F); all words "
-    "have to match.\nValues of settings and metrics are compared: "
-    "val_accuracy > 0.9 and model = cnn and epochs >= 10 and tag:baseline"
 )
 
 
@@ -89,21 +78,15 @@ class RunsPanel(QWidget):
     def __init__(self, runs_dir: Path, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("runs_panel")
-        self._is_listed = self._has_settings = False
-        self._filter = RunFilter()
+        self._is_listed = False
         self._styles = StableStyles()
         self._chooser: ColumnChooser | None = None
         self._scatter: ScatterDialog | None = None
         self._table = RunsTable(self)
-        self._search = self._make_search()
+        self._search = RunSearch(self._table, self)
         self._count = QLabel(self)
         self._count.setObjectName("runs_count")
         self._count.setProperty("tone", "muted")
-        self._search_note = QLabel(self)
-        self._search_note.setObjectName("runs_search_note")
-        self._search_note.setTextFormat(Qt.TextFormat.PlainText)
-        self._search_note.setWordWrap(True)
-        self._search_note.hide()
         self._notice = ElidedLabel("", self)
         self._notice.setObjectName("runs_notice")
         self._undo = QPushButton("&Undo", self)
@@ -119,6 +102,8 @@ class RunsPanel(QWidget):
         self._actions = RunListActions(self)
         self._make_actions()
         self._compose()
+        self._search.searched.connect(self._show_searched)
+        self._search.settingsWanted.connect(self.settingsWanted)
         self._table.activated.connect(self._on_activated)
         self._table.customContextMenuRequested.connect(self._open_menu)
         self._table.selectionModel().selectionChanged.connect(self._on_selection_changed)
@@ -132,17 +117,14 @@ class RunsPanel(QWidget):
         self._is_listed = True
         self._empty.setTexts(_NO_RUNS, _NO_RUNS_WORDS)
         self._table.set_runs(runs)
-        if self._search_note.text():
-            self._search_anew()  # what it names may be known by now
+        self._search.take_runs()
         self._show_found()
         self._show_choices()
 
     def setSettings(self, settings: Mapping[str, RunSettings]) -> None:
         """Take what the runs were started with, by the names of their directories."""
-        self._has_settings = True
         self._table.set_settings(settings)
-        if not self._filter.is_plain:
-            self._search_anew()
+        self._search.take_settings()
         self._draw_scatter()
         if self._chooser is not None and self._chooser.isVisible():
             self._chooser.setOffers(*self._table.offers())
@@ -218,17 +200,6 @@ class RunsPanel(QWidget):
         """The chosen runs, as they stand in the table."""
         return self._table.chosen_runs()
 
-    def _make_search(self) -> QLineEdit:
-        search = QLineEdit(self)
-        search.setObjectName("runs_search")
-        search.setPlaceholderText("Search runs, or val_accuracy > 0.9")
-        search.setToolTip(wrapped(_SEARCH_TIP))
-        search.setAccessibleName("Search runs")
-        search.setClearButtonEnabled(True)
-        search.setMaximumWidth(48 * GRID)
-        search.textChanged.connect(self._on_search)
-        return search
-
     def _make_actions(self) -> None:
         actions = self._actions
         actions.open.triggered.connect(self._open_chosen)
@@ -244,15 +215,11 @@ class RunsPanel(QWidget):
         self._refresh.setToolTip("Reads the folder of runs again (F5)")
         self._refresh.triggered.connect(self.refreshRequested)
         find = action(self, "Search", "runs_find", "Ctrl+F")
-        find.triggered.connect(self._find)
+        find.triggered.connect(self._search.begin)
         for each in (self._refresh, find):
             # Wherever the focus is, as long as the page is shown.
             each.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
             self.addAction(each)
-        leave = action(self, "Clear search", "runs_clear", "Esc")
-        leave.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
-        leave.triggered.connect(self._clear_search)
-        self._search.addAction(leave)
 
     def _compose(self) -> None:
         self._empty = EmptyState(_NO_RUNS, _NO_RUNS_WORDS)
@@ -276,7 +243,7 @@ class RunsPanel(QWidget):
             row.setSpacing(GRID)
         buttons = QWidget(self)
         flow = FlowLayout(buttons)
-        head.addWidget(self._search, 1)
+        head.addWidget(self._search.field, 1)
         head.addWidget(self._count)
         head.addWidget(self._undo)
         head.addWidget(self._notice, 1)
@@ -295,7 +262,7 @@ class RunsPanel(QWidget):
         layout.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, GRID)
         layout.setSpacing(GRID)
         layout.addLayout(head)
-        layout.addWidget(self._search_note)
+        layout.addWidget(self._search.note)
         layout.addWidget(self._stack, 1)
         layout.addLayout(foot)
 
@@ -304,9 +271,8 @@ class RunsPanel(QWidget):
         self._not_found = EmptyState("Nothing found", "")
         clear = QPushButton("C&lear search")
         clear.setObjectName("runs_clear_search")
-        clear.setToolTip("Shows all runs again")
         clear.setToolTip("Shows all runs again (Esc)")
-        clear.clicked.connect(self._clear_search)
+        clear.clicked.connect(self._search.clear)
         layout = QVBoxLayout(page)
         layout.addStretch(1)
         layout.addWidget(self._not_found)
@@ -320,54 +286,20 @@ class RunsPanel(QWidget):
         count, found = len(content.all_rows), len(content.found_rows)
         place = 0 if found or not self._is_listed else 2 if count else 1
         self._stack.setCurrentIndex(place)
-        typed = visible_line(quoted(self._search.text().strip()))
-        self._not_found.setTexts(
-            "Nothing found",
-            f"None of the {formatting.count(count)} runs has {typed} in "
-            "its name, notes, tags, profile, devices or outcome. Values are compared like this: "
-            "val_accuracy > 0.9 and model = cnn."
-            if self._filter.is_plain
-            else f"None of the {formatting.count(count)} runs is as that asks.",
-        )
+        self._not_found.setTexts("Nothing found", self._search.nothing_found(count))
         runs = "1 run" if count == 1 else f"{formatting.count(count)} runs"
         all_shown = found == count
         self._count.setText(runs if all_shown else f"{formatting.count(found)} of {runs}")
 
     @Slot()
-    def _show_choices(self) -> None:
-        self._draw_scatter()
-        self._actions.show_for(self.chosen_runs(), self._table.baseline())
-
-    @Slot(str)
-    def _on_search(self, _text: str) -> None:
-        self._search_anew()
+    def _show_searched(self) -> None:
         self._show_found()
         self._show_choices()
 
-    def _search_anew(self) -> None:
-        """Search by what stands in the field; what is wrong with it is said below it."""
-        try:
-            wanted = parse_run_filter(self._search.text())
-            if needs_settings(wanted) and not self._has_settings:
-                self._filter = wanted
-                self._note_search("Reading the settings of the runs…", Tone.MUTED)
-                self.settingsWanted.emit()
-                return
-            is_found = run_finder(wanted, self._table.runs, self._table.settings)
-        except ProblemError as error:
-            self._note_search(problem_sentences(error.problems[0]), Tone.ERROR)
-            if not self._table.content.found_rows:
-                self._filter = RunFilter()
-                self._table.set_search(None)
-            return
-        self._filter = wanted
-        self._note_search("", Tone.MUTED)
-        self._table.set_search(is_found if wanted != RunFilter() else None)
-
-    def _note_search(self, text: str, tone: Tone) -> None:
-        self._search_note.setText(visible_line(text))
-        self._search_note.setVisible(bool(text))
-        set_tone(self._search_note, tone)
+    @Slot()
+    def _show_choices(self) -> None:
+        self._draw_scatter()
+        self._actions.show_for(self.chosen_runs(), self._table.baseline())
 
     @Slot()
     def _on_selection_changed(self) -> None:
@@ -432,16 +364,6 @@ class RunsPanel(QWidget):
             self._chooser.changed.connect(self._table.show_columns)
         self._chooser.setOffers(*self._table.offers())
         self._chooser.open()
-
-    @Slot()
-    def _find(self) -> None:
-        self._search.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self._search.selectAll()
-
-    @Slot()
-    def _clear_search(self) -> None:
-        self._search.clear()
-        self._table.setFocus()
 
     @Slot()
     def _open_chosen(self) -> None:
