@@ -98,7 +98,7 @@ class AxisTools(QWidget):
 
     def setSteps(self, steps: float) -> None:
         """Offer smoothing over at most half of so many steps: over more a curve is a line."""
-        self._smoothing.setSteps(steps)
+        self.smoothing.setSteps(steps)
 
     @Slot(int)
     def _on_axis_clicked(self, place: int) -> None:
