@@ -4,9 +4,9 @@ import pytest
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QLineEdit
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QWidget
 
-from gpupanel.ui.dialogs.finder_dialog import FinderDialog
+from gpupanel.ui.dialogs.finder_dialog import FinderDialog, FinderEntry
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.tools.rate_range.dialog import RateRangeDialog
 from tests.fakes.devices import TWO_UNEQUAL
@@ -104,6 +104,16 @@ def test_that_a_button_of_a_section_is_found_and_pressed(window, qtbot) -> None:
     press(dialog, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: window.findChild(RateRangeDialog) is not None)
     window.findChild(RateRangeDialog).reject()
+
+
+def test_that_entries_of_one_name_stand_beside_each_other_as_they_are(qtbot, qapp) -> None:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    one = [FinderEntry("R&D", "File", "", "", "", is_possible=True, go=list) for _ in range(3)]
+    dialog = FinderDialog(one, parent)
+    dialog.open()
+    assert len(typed(dialog, "r&d")) == 3
+    dialog.reject()
 
 
 def test_that_arrows_choose_and_escape_leaves_everything_as_it_is(window) -> None:

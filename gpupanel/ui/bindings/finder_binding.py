@@ -14,7 +14,7 @@ from gpupanel.domain.setting import Setting, settings_of
 from gpupanel.domain.value import Value
 from gpupanel.ui.forms.settings_card import SettingsCard
 from gpupanel.ui.main_tabs import MainTabs
-from gpupanel.ui.menus.menu_bar import MenuBar, actions_of
+from gpupanel.ui.menus.menu_bar import MenuBar, actions_of, plain_text
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 
@@ -90,7 +90,7 @@ class FinderBinding(QObject):
 
         for section in self._page.findChildren(SettingsCard):
             for button in section.findChildren(QPushButton):
-                text = button.text().replace("&", "")
+                text = plain_text(button.text())
                 if text.endswith("…") and button.isVisibleTo(self._page):
                     yield FinderEntry(
                         text,
@@ -113,7 +113,7 @@ class FinderBinding(QObject):
             if action is self._action or not action.text() or not action.isVisible():
                 continue
             keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-            name = action.text().replace("&", "")
+            name = plain_text(action.text())
             yield FinderEntry(
                 name,
                 menu,

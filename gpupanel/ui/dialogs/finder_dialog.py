@@ -74,7 +74,7 @@ class FinderDialog(QDialog):
         self._line.installEventFilter(self)
         self._line.textChanged.connect(self._search)
         self._line.returnPressed.connect(self._go)
-        model: TableModel[FinderEntry] = TableModel(_COLUMNS, key=lambda e: (e.place, e.name))
+        model: TableModel[FinderEntry] = TableModel(_COLUMNS, key=id)
         self._model = model
         self._table = TableView(model, "finder_table", "What is found", _ROW_HEIGHT)
         self._table.setFocusPolicy(Qt.FocusPolicy.NoFocus)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QMenuBar, QVBoxLayout, QWidget
 
-from gpupanel.ui.menus.menu_bar import actions_of
+from gpupanel.ui.menus.menu_bar import actions_of, plain_text
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.screen_fit import resize_within_screen
 from gpupanel.ui.widgets.table_model import Column, TableModel
@@ -91,8 +91,4 @@ def shortcuts_of(menus: QMenuBar, window: QWidget) -> tuple[Shortcut, ...]:
 
 def _listed(place: str, action: QAction) -> list[Shortcut]:
     keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-    return [Shortcut(place, _plain(action.text()), keys)] if keys and action.text() else []
-
-
-def _plain(text: str) -> str:
-    return text.replace("&", "")
+    return [Shortcut(place, plain_text(action.text()), keys)] if keys and action.text() else []

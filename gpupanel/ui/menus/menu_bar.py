@@ -41,7 +41,12 @@ def actions_of(bar: QMenuBar) -> Iterator[tuple[str, QAction]]:
     for title in bar.actions():
         menu = title.menu()
         if isinstance(menu, QMenu):
-            yield from ((title.text().replace("&", ""), each) for each in _actions_in(menu))
+            yield from ((plain_text(title.text()), each) for each in _actions_in(menu))
+
+
+def plain_text(text: str) -> str:
+    """The text of an action or a button, without the mark of the letter that reaches it."""
+    return text.replace("&&", "\0").replace("&", "").replace("\0", "&")
 
 
 def _actions_in(menu: QMenu) -> Iterator[QAction]:
