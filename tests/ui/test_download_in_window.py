@@ -53,8 +53,8 @@ class Shown:
         self.loader = Loader(preview_data)
         self.page = SessionPage(self.session, self.loader)
         qtbot.addWidget(self.page)
-        self.downloader = QuestionWorker(asked_of(download_data, code))
-        self.binding = DownloadBinding(self.session, self.page, self.downloader)
+        self.binding = DownloadBinding(self.session, self.page)
+        self.binding.worker.question = asked_of(download_data, code)
         self.refused = []
         self.binding.refused.connect(self.refused.append)
         self.page.data.setPreview(_NEEDED)

@@ -23,19 +23,12 @@ class DownloadBinding(ToolBinding):
 
     Args:
         page: Asks, and previews what was downloaded.
-        downloader: Downloads it.
     """
 
     worker: QuestionWorker[DownloadRequest]
 
-    def __init__(
-        self,
-        session: Session,
-        page: SessionPage,
-        downloader: QuestionWorker[DownloadRequest] | None = None,
-        parent: QObject | None = None,
-    ) -> None:
-        super().__init__(downloader or QuestionWorker(download_data), parent)
+    def __init__(self, session: Session, page: SessionPage, parent: QObject | None = None) -> None:
+        super().__init__(QuestionWorker(download_data), parent)
         self._session, self._page = session, page
         self._fetched = session.profile.data.downloads
         self._is_busy = self._shows_busy = False

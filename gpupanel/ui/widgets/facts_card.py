@@ -18,11 +18,10 @@ class TitledCard(QFrame):
     Args:
         title: Stands on top.
         content: Below it.
-        parent: Owns it.
     """
 
-    def __init__(self, title: str, content: QWidget, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, title: str, content: QWidget) -> None:
+        super().__init__()
         self.setProperty("card", "true")
         caption = QLabel(title)
         caption.setProperty("role", "title")
@@ -41,19 +40,13 @@ class FactsCard(TitledCard):
         title: Stands on top.
         rows: A name and a text each.
         is_tally: Whether the names are longer than the texts.
-        parent: Owns it.
     """
 
     def __init__(
-        self,
-        title: str,
-        rows: Sequence[tuple[str, str]],
-        *,
-        is_tally: bool = False,
-        parent: QWidget | None = None,
+        self, title: str, rows: Sequence[tuple[str, str]], *, is_tally: bool = False
     ) -> None:
         content = QWidget()
-        super().__init__(title, content, parent)
+        super().__init__(title, content)
         grid = QGridLayout(content)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(GRID)
