@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtCore import QSettings
 
 from gpupanel.domain.device import CPU_KEY
+from gpupanel.ui import theme
 from gpupanel.ui.panels.device_panel.device_card import DeviceCard
 from gpupanel.ui.panels.device_panel.unresponsive_card import UnresponsiveCard
 from gpupanel.ui.widgets.buttons import FoldButton
@@ -46,7 +47,7 @@ def test_that_a_gpu_lost_before_the_start_is_shown_and_its_return_moves_no_colou
     qtbot.waitUntil(lambda: len(seen(devices, DeviceCard)) == 3, timeout=_WAIT_MS)
     assert seen(devices, UnresponsiveCard) == []
     colors = {key: card(devices, key).color for key in (RTX_4090.uuid, RTX_3060.uuid, CPU_KEY)}
-    assert colors == {RTX_3060.uuid: 0, CPU_KEY: 1, RTX_4090.uuid: 2}
+    assert colors == {RTX_3060.uuid: 0, CPU_KEY: theme.PROCESSOR_COLOR, RTX_4090.uuid: 1}
     returned = card(devices, RTX_4090.uuid)
     returned.details.findChild(FoldButton).click()
     qtbot.waitUntil(lambda: "62 %" in seen_texts(returned), timeout=_WAIT_MS)

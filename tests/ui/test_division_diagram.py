@@ -99,4 +99,4 @@ def test_that_many_replicas_still_fit(diagram):
     assert plan is not None
     image = _image(diagram, Division(plan, LABELS))
     assert image.width() == WIDTH
-    assert QColor(theme.device_color(2)).rgb() in _pixels(image)
+    assert QColor(theme.device_color(theme.PROCESSOR_COLOR)).rgb() in _pixels(image)

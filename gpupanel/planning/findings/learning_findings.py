@@ -11,7 +11,6 @@ from gpupanel.domain.events import EpochDone
 from gpupanel.domain.finding import Finding
 from gpupanel.domain.model import Model
 from gpupanel.domain.number_text import number
-from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.problem import Change, Fix
 from gpupanel.planning.findings.context import FindingContext, hint
@@ -39,9 +38,6 @@ _PATIENCE: Final = 10
 _LEAST_SIDE: Final = 32
 """Pixels: the least that a pretrained network takes."""
 _PRETRAINED: Final = "MobileNetV3Small"
-_USUAL_RATES: Final = {Optimizer.SGD: 1e-2, Optimizer.LION: 1e-4}
-_USUAL_RATE: Final = 1e-3
-"""Of Adam and its kind, as Keras's default."""
 
 
 _BY_HEART: Final = (
@@ -272,6 +268,6 @@ def _narrower(model: Model) -> Fix | None:
 def _other_rate(context: FindingContext) -> float:
     """The usual rate of the optimizer, or where it is near that, a tenth of what was chosen."""
     training = context.profile.training
-    usual = _USUAL_RATES.get(training.optimizer, _USUAL_RATE)
+    usual = training.optimizer.traits.usual_rate
     is_near = usual / 30.0 <= training.learning_rate <= 3.0 * usual
     return training.learning_rate / 10.0 if is_near else usual

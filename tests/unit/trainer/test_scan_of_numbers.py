@@ -77,7 +77,7 @@ def test_that_columns_of_a_table_are_reported_with_what_they_hold(
     assert columns["target"].different == 2
     assert [each.count for each in found.formats] == [100]
     far = problem(found, "scan_values_far_outside")
-    assert '"height" holds 99999 in row 8' in far.message
+    assert '"height" holds 99,999 in row 8' in far.message
     assert problem(found, "table_constant_columns").fix is not None
 
 
@@ -132,7 +132,7 @@ def test_that_arrays_are_reported_with_shapes_and_types(tmp_path: Path) -> None:
     ]
     assert "feature 2" in problem(found, "scan_constant_columns").message
     far = problem(found, "scan_values_far_outside").message
-    assert "feature 1 holds 1e+06 in example 4" in far
+    assert "feature 1 holds 1,000,000 in example 4" in far
     assert [each.name for each in found.same[0].examples] == ["example 9", "example 10"]
     assert found.columns[1].is_constant
 
