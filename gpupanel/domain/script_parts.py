@@ -86,16 +86,18 @@ def needed_of(text: str, names: Collection[str]) -> str:
 
 
 def _defined(statement: ast.stmt) -> Iterator[str]:
+    targets: list[ast.expr] = []
     match statement:
         case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
             yield name
         case ast.Import(names=names):
             yield from (each.asname or each.name for each in names)
-        case ast.Assign(targets=targets):
-            for target in targets:
-                yield from _names(target, ast.Store)
-        case ast.AnnAssign(target=target):
-            yield from _names(target, ast.Store)
+        case ast.Assign():
+            targets = statement.targets
+        case _:
+            targets = [statement.target] if isinstance(statement, ast.AnnAssign) else []
+    for target in targets:
+        yield from _names(target, ast.Store)
 
 
 def _used(statement: ast.stmt) -> set[str]:

@@ -9,7 +9,7 @@ import pytest
 
 from gpupanel.domain.application_model import ApplicationModel
 from gpupanel.domain.augmentation import Augmentation
-from gpupanel.domain.data import DigitsData, ImagesData
+from gpupanel.domain.data import DigitsData, ImagesData, WineData
 from gpupanel.domain.events import DataReady, EpochDone
 from gpupanel.domain.layered_models import CnnModel
 from gpupanel.domain.outcome import Metrics
@@ -134,6 +134,25 @@ def test_that_nothing_is_offered_that_is_there_or_does_not_fit() -> None:
     )
     problem = found(course(falling(20), rising, profile, shape=(8, 8)))["overfitting"]
     assert problem.fix is None
+
+
+def test_that_tables_and_small_images_are_offered_what_fits_them() -> None:
+    rising = [1.0 + 0.1 * abs(place - 6) for place in range(20)]
+    table = Profile(data=WineData(), devices=profile_of().devices)
+    for profile, shape in ((table, (13,)), (profile_of(), (13,)), (IMAGES, (16, 16, 3))):
+        problem = found(course(falling(20), rising, profile, shape=shape))["overfitting"]
+        labels = [each.label for each in (problem.fix, *problem.alternatives) if each is not None]
+        assert "Use pretrained MobileNetV3Small" not in labels
+        assert labels[-1] == "Stop early"
+
+
+def test_that_a_loss_alone_says_nothing_of_what_is_no_class() -> None:
+    flat = [math.log(10)] * 8
+    context = course(flat, flat)
+    assert context.data is not None
+    data = context.data.model_copy(update={"class_count": 0})
+    assert found(replace(context, data=data)) == {}
+    assert found(replace(context, data=None)) == {}
 
 
 @pytest.mark.parametrize(
