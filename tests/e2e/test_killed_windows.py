@@ -89,7 +89,7 @@ class Terminal:
     @property
     def epochs(self) -> list[int]:
         """The epochs that it has told in a line of their own."""
-        return [int(number) for number in re.findall(r"^epoch (\d+)/1000  loss", self.told, re.M)]
+        return [int(number) for number in re.findall(r"^epoch (\d+)/1,000  loss", self.told, re.M)]
 
 
 class Windows:
