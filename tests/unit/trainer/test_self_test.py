@@ -98,7 +98,8 @@ def test_that_two_logical_devices_pass() -> None:
     assert [each.done for each in news] == sorted(each.done for each in news)
     assert news[-1].done == news[-1].count == len(found.outcomes)
     # Nothing is asked again, and no process is started.
-    again = examined(command=("/does/not/exist",), of=of)
+    nobody = replace(try_devices, command=("/does/not/exist",))
+    again = examined(question=nobody, of=of)
     assert again.is_remembered
     assert again.outcomes == found.outcomes
 
