@@ -138,11 +138,11 @@ def best_epoch_long_ago(context: FindingContext) -> Iterator[Finding]:
             "best_epoch_long_ago",
             f"Nothing has become better since epoch {then.epoch:,}: its {name} was "
             f"{number(best)}, that of epoch {last.epoch:,} is {number(metric.of(last.metrics))}.",
-            "Stop the run: the weights of its best epoch are kept. Early stopping does so by "
-            "itself."
+            "A run that is stopped then keeps the weights of its best epoch; early stopping stops "
+            "it by itself."
             if settings.stores_best
-            else "Stop the run, and keep the best epoch's weights the next time. Early stopping "
-            "ends a run by itself.",
+            else "Early stopping stops a run then by itself; have the best epoch's weights kept, "
+            "too.",
             (
                 context.fix(
                     Fix.of("Stop early", "training.early_stopping_patience", _PATIENCE),

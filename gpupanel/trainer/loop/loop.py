@@ -244,16 +244,16 @@ class TrainingLoop:
     def _add(self, sums: CallSums, examples: int, took_s: float) -> None:
         """Count what a call did in so many seconds."""
         before = self._position
-        self._position = before.model_copy(
-            update={
-                "step": before.step + sums.steps,
-                "step_in_epoch": before.step_in_epoch + sums.steps,
-                "epoch_examples": before.epoch_examples + examples,
-                "epoch_sums": added(before.epoch_sums, sums.sums),
-            }
-        )
-        if not math.isfinite(sums.loss_sum):
-            raise not_finite("loss", self._position)
+        done = {
+            "step": before.step + sums.steps,
+            "step_in_epoch": before.step_in_epoch + sums.steps,
+            "epoch_examples": before.epoch_examples + examples,
+        }
+        epoch_sums = added(before.epoch_sums, sums.sums)
+        if not all(map(math.isfinite, epoch_sums)):
+            # No position holds them: it would be a checkpoint that nothing can go on from.
+            raise not_finite("loss", before.model_copy(update=done))
+        self._position = before.model_copy(update={**done, "epoch_sums": epoch_sums})
         self._reports.add(
             sums.steps,
             examples,

@@ -274,6 +274,17 @@ def test_that_a_loss_that_is_not_finite_ends_the_training_and_names_the_step(
     assert not layout.model.exists()
 
 
+def test_that_a_loss_that_is_no_number_within_the_first_epoch_is_called_so(
+    tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer
+) -> None:
+    settings = TrainingSettings(epochs=5, optimizer=Optimizer.SGD, learning_rate=1e30)
+    wild = DIGITS.model_copy(update={"training": settings})
+    end = failed(start_trainer(make_run(tmp_path / "run", wild, [64])), "loss_not_finite")
+
+    assert end.problem is not None
+    assert "NaN or infinity in the loss at step" in end.problem.message
+
+
 def test_that_a_full_disk_is_reported_and_the_checkpoint_kept(
     disk_for_a_run: Path,  # noqa: F811
     make_run: MakeRun,
