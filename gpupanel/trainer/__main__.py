@@ -5,7 +5,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from gpupanel.domain.child_command import child_environment, python_module_command
+from gpupanel.domain.child_command import python_module_command
 from gpupanel.trainer.heartbeat import start_heartbeat
 from gpupanel.trainer.private_network import enter_handed_over, handed_over
 
@@ -30,9 +30,10 @@ def main(root: Path) -> int:
     ended = fetch_for_run(root)
     if ended is None:
         # The same process from its beginning: with the threads that it has by now it could not
-        # enter the run's network any more.
+        # enter the run's network any more. It keeps all that its supervisor gave it: a child would
+        # lose its place in the gang (``TF_CONFIG``) and the allocator of its plan.
         command = python_module_command("gpupanel.trainer", str(root))
-        os.execve(command[0], command, env=child_environment(os.environ))  # noqa: S606 - no shell
+        os.execv(command[0], command)  # noqa: S606 - no shell
     return ended
 
 

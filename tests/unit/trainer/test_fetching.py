@@ -1,6 +1,7 @@
 """A run in a network of its own downloads first what it needs, and only that is outside."""
 
 import http.server
+import json
 import os
 import subprocess
 import sys
@@ -140,6 +141,30 @@ def test_that_a_network_that_cannot_be_entered_is_reported(runs_dir: Path) -> No
     assert last.problem is not None
     assert last.problem.code == "network_not_entered"
     assert "(Invalid argument)" in last.problem.message
+
+
+def test_that_a_process_that_begins_again_after_a_download_keeps_what_it_was_given(
+    tmp_path: Path,
+) -> None:
+    given = {"TF_CONFIG": '{"task": {"index": 1}}', "TF_GPU_ALLOCATOR": "cuda_malloc_async"}
+    shown = tmp_path / "shown.json"
+    script = f"""
+import json, os, sys
+from pathlib import Path
+from gpupanel.trainer import __main__ as trainer, process
+from gpupanel.trainer.downloads import keras_cache
+keras_cache.run_needs_download = lambda root: True
+process.fetch_for_run = lambda root: None
+trainer.handed_over = object
+trainer.start_heartbeat = lambda root: None
+said = "import json, os; json.dump(dict(os.environ), open({str(shown)!r}, 'w'))"
+trainer.python_module_command = lambda *_: (sys.executable, "-c", said)
+trainer.main(Path("run"))
+"""
+    environment = {**os.environ, **given}
+    subprocess.run([sys.executable, "-P", "-c", script], env=environment, check=True, timeout=120)
+    kept = json.loads(shown.read_text())
+    assert {name: kept.get(name) for name in given} == given
 
 
 @pytest.mark.slow
