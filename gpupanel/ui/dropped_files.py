@@ -27,6 +27,8 @@ _FILES = {
     for suffix in each.path.suffixes
 }
 """The kinds that take single files, by how these end."""
+IMAGE_FILES = tuple(sorted(_FILES))
+"""How the names of single files end that can be predicted on: images."""
 
 
 def has_local_paths(dropped: QMimeData) -> bool:

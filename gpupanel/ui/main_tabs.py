@@ -1,7 +1,9 @@
 """The three pages of the window."""
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QApplication, QTabWidget, QWidget
+from PySide6.QtWidgets import QTabWidget, QWidget
+
+from gpupanel.ui.widgets.tab_pages import turn_to
 
 
 class MainTabs(QTabWidget):
@@ -25,7 +27,7 @@ class MainTabs(QTabWidget):
         self._session, self._live, self._runs = session, live, runs
         for page, title, tip in (
             (session, "Session", "What is trained, on what, and what will happen"),
-            (live, "Live", "Curves, devices and log of a run"),
+            (live, "Live", "A run: curves, devices, evaluations, predictions, exports and log"),
             (runs, "Runs", "Past runs"),
         ):
             self.setTabToolTip(self.addTab(page, title), tip)
@@ -38,16 +40,8 @@ class MainTabs(QTabWidget):
 
     @Slot()
     def show_live(self) -> None:
-        """Go to the run that is shown.
-
-        Nobody pressed a tab: a focus on the page before goes to the tabs. Qt would give it to the
-        first button of the page, which the next press of a key would click.
-        """
-        before, focused = self.currentWidget(), QApplication.focusWidget()
-        is_there = focused is not None and (focused is before or before.isAncestorOf(focused))
-        if is_there and before is not self._live:
-            self.tabBar().setFocus()
-        self.setCurrentWidget(self._live)
+        """Go to the run that is shown."""
+        turn_to(self, self._live)
 
     @Slot(int, int)
     def show_queue(self, waiting: int, failed: int) -> None:

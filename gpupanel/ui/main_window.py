@@ -57,7 +57,7 @@ class MainWindow(QMainWindow):
         self.session, self.control, self.profiles = core.session, core.control, core.profiles
         self.window_actions, self.tabs = core.actions, core.tabs
         self.profile_bar, self.run_bar = core.profile_bar, core.run_bar
-        self.devices, self.progress = core.devices, core.progress
+        self.devices = core.devices
         self.session_page, self.live_page, self.runs = core.session_page, core.live_page, core.runs
         self._lay_out()
         self.parts = WindowParts(questions, self)
@@ -116,7 +116,6 @@ class MainWindow(QMainWindow):
         bar.addWidget(self.run_bar, 1)
         layout.addLayout(bar)
         layout.addWidget(splitter, 1)
-        layout.addWidget(self.progress)
         self.setCentralWidget(central)
         central.setFocus()
         resize_within_screen(self, *_SIZE)

@@ -12,6 +12,7 @@ from gpupanel.ui.bindings.history_binding import HistoryBinding
 from gpupanel.ui.bindings.last_session import LastSession
 from gpupanel.ui.bindings.live_curve_files import LiveCurveFiles
 from gpupanel.ui.bindings.menu_binding import MenuBinding
+from gpupanel.ui.bindings.model_runs import ModelRuns
 from gpupanel.ui.bindings.model_use import ModelUse
 from gpupanel.ui.bindings.new_sweep_binding import NewSweepBinding
 from gpupanel.ui.bindings.note_binding import NoteBinding
@@ -42,6 +43,7 @@ from gpupanel.ui.window_core import WindowCore
 from gpupanel.ui.window_parts import NOT_DONE, StopRank, WindowParts
 from gpupanel.ui.workers.sweep_start_worker import SweepStarter
 
+_NOT_BEGUN = "The model was not used."
 _NOT_LONGER = "The run cannot be trained longer."
 
 
@@ -67,7 +69,7 @@ def _add_core(core: WindowCore, parts: WindowParts) -> None:
     add(core.tabs, ending=StopRank.MEMORY)
     add(OpenedRuns(control, core.tabs, core.window))
     core.folder_watch.found.connect(session.set_folder_problem)
-    for happened in (control.launched, control.ended, control.refused):
+    for happened in (control.launched, control.launchedBeside, control.ended, control.refused):
         happened.connect(core.folder_watch.look)
     control.launched.connect(core.tabs.show_live)
 
@@ -98,7 +100,6 @@ def _add_tools(core: WindowCore, parts: WindowParts) -> None:
     parts[DoctorBinding].selfTestRequested.connect(self_test.open)
     add(BenchBinding(session, page, core.runs_dir, window))
     add(DownloadBinding(session, page, parent=window), refusal=NOT_DONE)
-    add(ExamplesBinding(core.live_page, core.control, window))
     add(TraceBinding(core.actions.trace, core.live_page, core.control, window))
 
 
@@ -117,9 +118,10 @@ def _add_runs(core: WindowCore, parts: WindowParts) -> None:
     history.listed.connect(live.words.set_runs)
     history.goingFound.connect(opened.follow)
     control.launched.connect(history.refresh)
+    control.launchedBeside.connect(history.refresh)
     control.ended.connect(history.refresh)
     runs.panel.runOpened.connect(opened.open)
-    live.banner.steps.runRequested.connect(opened.open)
+    live.banner.buttons.originRequested.connect(opened.open)
 
 
 def _add_sweeps_and_queue(core: WindowCore, parts: WindowParts) -> None:
@@ -151,7 +153,9 @@ def _add_window(core: WindowCore, parts: WindowParts) -> None:
     add, session, control, window = parts.add, core.session, core.control, core.window
     settings, actions = core.settings, core.actions
     add(ProfileBinding(session, core.profiles, core.profile_bar, core.devices, window))
-    add(RunBinding(session, control, core.run_bar, core.progress, core.devices, window))
+    steering = (core.run_bar, core.live_page, core.devices, parts[OpenedRuns])
+    run = add(RunBinding(session, control, *steering, window))
+    parts[HistoryBinding].listed.connect(run.show_run)
     chosen = add(WindowSettingsBinding(settings, actions, core.device_watch, core.runs_dir, window))
     undoing = add(UndoBinding(session, actions, window))
     undoing.settingsChanged.connect(core.tabs.show_session)
@@ -178,10 +182,24 @@ def _add_ways_on(core: WindowCore, parts: WindowParts) -> None:
     add(longer, refusal=_NOT_LONGER)
     add(FindingFixes(session, profiles, control, live, window)).used.connect(show_session)
     add(SettingsReuse(profiles, control, live, core.runs, window)).used.connect(show_session)
-    add(ModelUse(session, profiles, control, live, window)).used.connect(show_session)
+    _add_model_runs(core, parts)
     open_run = parts[OpenedRuns].open
     drops = add(
         Drops(page.data, page.model, profiles.open_file, open_run, window), refusal=NOT_DONE
     )
     drops.chosen.connect(show_session)
     live.parts.shares.keepRequested.connect(page.choose_shares)
+
+
+def _add_model_runs(core: WindowCore, parts: WindowParts) -> None:
+    """Evaluations and predictions, which stand on the page of the run whose model they take."""
+    add, session, control, window = parts.add, core.session, core.control, core.window
+    live = core.live_page
+    followed = {}
+    for page in (live.evaluations, live.predictions):
+        runs = add(ModelRuns(page, live, control, session, window), refusal=NOT_DONE)
+        add(ExamplesBinding(page.panel, runs, window))
+        page.pageRequested.connect(parts[OpenedRuns].open)
+        followed[page.task] = runs
+    use = ModelUse(session, core.profiles, control, live, followed, core.questions, window)
+    add(use, refusal=_NOT_BEGUN).used.connect(core.tabs.show_session)

@@ -214,6 +214,20 @@ class Questions:
         is_whole = Path(name).suffix.lower() in re.findall(r"\*(\.\w+)", kind)
         return self._completed(name, "" if is_whole else suggestion.suffix)
 
+    def files_to_predict_on(self, suffixes: Sequence[str]) -> tuple[str, ...]:
+        """The files that a person picks; none: nothing is to be predicted.
+
+        Args:
+            suffixes: How their names end.
+        """
+        kinds = f"Files ({' '.join(f'*{each}' for each in suffixes)})"
+        paths, _ = QFileDialog.getOpenFileNames(self._window, "Predict on files", "", kinds)
+        return tuple(paths)
+
+    def folder_to_predict_on(self) -> str:
+        """The folder of images that a person picks; empty: nothing is to be predicted."""
+        return QFileDialog.getExistingDirectory(self._window, "Predict on a folder of images")
+
     def _completed(self, name: str, suffix: str) -> Path | None:
         """The file that was named, with that suffix; the dialog asked about the bare name only."""
         if not name:

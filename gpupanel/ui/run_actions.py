@@ -30,6 +30,7 @@ class RunActions:
         other_weights: Which weights its model does not have, that stand beside it: "last" or
             "best"; empty: it has all that there are.
         offers_longer: It has come to its end, and can be trained for more epochs.
+        has_model: It has saved a model, which can be exported.
         offers_tensorboard: It trained, so that there may be curves.
         offers_changed_data: It was refused because its data is other than before; a person may
             let it go on all the same.
@@ -45,6 +46,7 @@ class RunActions:
     other_weights: str = ""
     offers_longer: bool = False
     can_train_longer: bool = False
+    has_model: bool = False
     offers_tensorboard: bool = False
 
 
@@ -73,8 +75,9 @@ def run_actions(
         shown: ``None`` while nothing is shown.
         resume_on_selected: What going on with the session's devices would mean; where it was asked.
     """
+    has_model = shown is not None and shown.model is not None
     if shown is None or not shown.has_ended:
-        return RunActions()
+        return RunActions(has_model=has_model)
     has_curves = not shown.evaluates and shown.step > 0
     evaluate = shown.model is not None and shown.outcome in (Outcome.COMPLETED, Outcome.STOPPED)
     saved = shown.model_saved
@@ -88,6 +91,7 @@ def run_actions(
             other_weights=other,
             offers_longer=longer,
             can_train_longer=longer and not run.is_busy,
+            has_model=has_model,
             offers_tensorboard=has_curves,
         )
     if run.is_busy:
@@ -95,6 +99,7 @@ def run_actions(
             offers_resume=True,
             resume_tip=_ANOTHER_GOES_ON,
             on_selected_tip=_ANOTHER_GOES_ON,
+            has_model=has_model,
             offers_evaluate=evaluate,
             other_weights=other,
             offers_tensorboard=has_curves,
@@ -111,6 +116,7 @@ def run_actions(
         on_selected_tip=_ON_SELECTED if resume_on_selected is None else resume_on_selected.tip,
         offers_changed_data=shown.ending_problem is not None
         and shown.ending_problem.code == _DATA_CHANGED,
+        has_model=has_model,
         offers_evaluate=evaluate,
         other_weights=other,
         offers_tensorboard=has_curves,

@@ -48,6 +48,8 @@ class RunControl(QObject):
     """The active run has ended: its last :class:`RunStatus`."""
     launched = Signal(object)
     """A run was started here, or started again: its :class:`RunLayout`."""
+    launchedBeside = Signal(object)
+    """A run was started that is looked at on the page of the shown one: its :class:`RunLayout`."""
     checkpointAsked = Signal()
     """The active run was asked to save a checkpoint: :attr:`is_saving_checkpoint`."""
     refused = Signal(object)
@@ -69,6 +71,8 @@ class RunControl(QObject):
         self._runs_dir = runs_dir
         self._active: RunWatch | None = None
         self._shown: RunWatch | None = None
+        self._steered: RunLayout | None = None
+        self._is_beside = False
         self._asked: Request | None = None
         self._saved_before: tuple[CheckpointSaved | None, int] | None = None
         self._is_closed = False
@@ -82,6 +86,11 @@ class RunControl(QObject):
     def active(self) -> RunLayout | None:
         """The run that goes on."""
         return None if self._active is None else self._active.layout
+
+    @property
+    def steered(self) -> RunLayout | None:
+        """The run whose state the session has: the one that goes on, or went on last here."""
+        return self._steered
 
     @property
     def shown(self) -> RunLayout | None:
@@ -128,11 +137,22 @@ class RunControl(QObject):
         if preparation.is_startable and not self._session.run_state.is_busy:
             self._launch(preparation)
 
+    def start_beside(self, profile: Profile, plan: LaunchPlan) -> None:
+        """Start a run of another profile than the session's, unless one goes on.
+
+        The run that is shown stays so: what is started belongs to its page.
+        """
+        if not self._session.run_state.is_busy:
+            self._order(profile, plan, is_beside=True)
+
     def _launch(self, preparation: Preparation) -> None:
-        if preparation.plan is None:
-            return
+        if preparation.plan is not None:
+            self._order(self._session.profile, preparation.plan, is_beside=False)
+
+    def _order(self, profile: Profile, plan: LaunchPlan, *, is_beside: bool) -> None:
+        self._is_beside = is_beside
         self._set_run(RunState.LAUNCHING, None)
-        self._launcher.launch(self._session.profile, preparation.plan, self._runs_dir)
+        self._launcher.launch(profile, plan, self._runs_dir)
 
     @Slot()
     def resume(self) -> None:
@@ -263,6 +283,7 @@ class RunControl(QObject):
     ) -> None:
         if self.shown is None or self._session.run_state.is_busy:
             return
+        self._is_beside = False
         self._set_run(RunState.LAUNCHING, None)
         self._launcher.resume(self.shown, changed, accepts_changed_data=accepts_changed_data)
 
@@ -275,7 +296,7 @@ class RunControl(QObject):
 
     def _new_active(self, layout: RunLayout) -> RunWatch:
         self._active = watch = self._new_watch(layout)
-        self._saved_before = None
+        self._steered, self._saved_before = layout, None
         watch.statusChanged.connect(self._on_active_status)
         self._set_run(self._state(RunStatus()), None)
         return watch
@@ -304,8 +325,12 @@ class RunControl(QObject):
             return
         if self._asked is not None:
             self._launcher.ask(layout, self._asked)
-        self.follow(layout)
-        self.launched.emit(layout)
+        if self._is_beside:
+            self.follow_unseen(layout)
+            self.launchedBeside.emit(layout)
+        else:
+            self.follow(layout)
+            self.launched.emit(layout)
 
     @Slot(object)
     def _on_refused(self, problems: tuple[Problem, ...]) -> None:
@@ -346,7 +371,7 @@ class RunControl(QObject):
         if not self._shown.goes_on:
             return  # it was the active one that caught up
         self._release_active()
-        self._active = self._shown
+        self._active, self._steered = self._shown, self._shown.layout
         self._active.statusChanged.connect(self._on_active_status)
         self._set_run(self._state(self._active.status), self._active.status)
 

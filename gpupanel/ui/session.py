@@ -181,6 +181,14 @@ class Session(QObject):
         return state_tone(self._run_state, self._run_status, self._preparation)
 
     @property
+    def state_is_of_run(self) -> bool:
+        """Whether these words are about a run, and not about what is being edited."""
+        if self._run_state in (RunState.IDLE, RunState.LAUNCHING) or self._is_only_reading:
+            return False
+        is_over = self._run_state is RunState.ENDED
+        return not (is_over and any(each.is_error for each in self._preparation.problems))
+
+    @property
     def _is_only_reading(self) -> bool:
         """Whether nothing but that keeps a run from starting."""
         is_idle = self._run_state in (RunState.IDLE, RunState.ENDED)

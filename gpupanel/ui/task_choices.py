@@ -14,7 +14,7 @@ from gpupanel.domain.strategy import StrategySettings
 from gpupanel.domain.value import Value
 from gpupanel.domain.visible_text import as_utf8
 from gpupanel.planning.rules.inference_rules import inference_kinds
-from gpupanel.ui.dropped_files import kind_of_files, kind_to_predict_on
+from gpupanel.ui.dropped_files import IMAGE_FILES, kind_of_files, kind_to_predict_on
 
 Task = Literal["train", "evaluate", "predict"]
 
@@ -115,6 +115,12 @@ def predicting(
         data = profile.data if trained is None else trained.data
         update = {"model": saved_model(model_path), "data": data, "inference": whole}
         return profile.model_copy(update=update)
+    whole = profile.inference.model_copy(update={"examples": "automatic"})
+    place = None if trained is None else trained.data.path_setting
+    if trained is not None and place is not None and _are_read_alike(trained.data, paths):
+        data = trained.data.model_copy(update={place.name: paths[0]})
+        update = {"model": saved_model(model_path), "data": data, "inference": whole}
+        return profile.model_copy(update=update)
     kind = kind_to_predict_on(paths)
     if kind is None:
         return profile
@@ -130,6 +136,25 @@ def predicting(
             "inference": profile.inference.model_copy(update={"examples": "automatic"}),
         }
     )
+
+
+def predicted_files(data: DataSettings) -> tuple[str, ...]:
+    """How files end on which a model that learned from that data can predict.
+
+    Of a table or arrays those of the same kind; else images.
+    """
+    return _suffixes(data) or IMAGE_FILES
+
+
+def _are_read_alike(data: DataSettings, paths: Sequence[str]) -> bool:
+    """Whether that is one file of the kind that the data was read from."""
+    return len(paths) == 1 and Path(paths[0]).suffix.lower() in _suffixes(data)
+
+
+def _suffixes(data: DataSettings) -> tuple[str, ...]:
+    """How the files end that this data is read from; none: it is a folder, or no file."""
+    chosen = data.path_setting
+    return () if chosen is None or chosen.path is None else chosen.path.suffixes
 
 
 def _shared(data: DataSettings, kind: Kind) -> dict[str, object]:

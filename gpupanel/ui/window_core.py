@@ -8,16 +8,15 @@ from PySide6.QtWidgets import QMainWindow
 
 from gpupanel.runs.questions.data_preview import preview_data
 from gpupanel.ui.bindings.device_colors_binding import DeviceColorsBinding
-from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.main_tabs import MainTabs
 from gpupanel.ui.menus.window_actions import WindowActions
 from gpupanel.ui.panels.device_panel import DevicePanel
 from gpupanel.ui.panels.profile_bar import ProfileBar
-from gpupanel.ui.panels.progress_panel import ProgressPanel
 from gpupanel.ui.panels.run_bar import RunBar
 from gpupanel.ui.profile_actions import ProfileActions
 from gpupanel.ui.questions import Questions
 from gpupanel.ui.run_control import RunControl
+from gpupanel.ui.run_page.page import LivePage
 from gpupanel.ui.runs_page import RunsPage
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
@@ -66,7 +65,6 @@ class WindowCore:
         self.devices = DevicePanel()
         self.session_page = SessionPage(self.session, self.preview_loader)
         self.session_page.plan.setRunsFolder(str(runs_dir))
-        self.live_page = LivePage(self.session, self.control)
+        self.live_page = LivePage(self.session, self.control, self.actions)
         self.runs = RunsPage(runs_dir)
-        self.progress = ProgressPanel()
         self.tabs = MainTabs(self.session_page, self.live_page, self.runs)

@@ -1,12 +1,12 @@
 """From the first start to an exported model: once by mouse, once by the keyboard alone."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
-from PySide6.QtCore import QSettings, Qt, QTimer
+from PySide6.QtCore import QSettings, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QApplication,
@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFileDialog,
     QLineEdit,
-    QMenu,
     QPushButton,
     QWidget,
 )
@@ -114,32 +113,6 @@ def choose_in_dialog(qtbot: QtBot, window: MainWindow, mouse: Mouse, folder: Pat
     mouse.click(box.buttons()[0])
 
 
-def open_menu(press: Callable[[], None], choose: Callable[[QMenu], None]) -> None:
-    """A button's menu keeps its own event loop: what is chosen in it has to be ordered before."""
-
-    def choose_in_it() -> None:
-        menu = QApplication.activePopupWidget()
-        assert isinstance(menu, QMenu)
-        choose(menu)
-
-    QTimer.singleShot(500, choose_in_it)
-    press()
-
-
-def by_mouse(menu: QMenu) -> None:
-    (entry,) = (each for each in menu.actions() if each.objectName() == _KERAS)
-    QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(entry).center())
-
-
-def by_keys(menu: QMenu) -> None:
-    for _ in menu.actions():
-        QTest.keyClick(menu, Key.Key_Down)
-        active = menu.activeAction()
-        if active is not None and active.objectName() == _KERAS:
-            break
-    QTest.keyClick(menu, Key.Key_Return)
-
-
 def assert_exported(qtbot: QtBot, window: MainWindow, person: Person) -> None:
     qtbot.waitUntil(
         lambda: any(
@@ -181,7 +154,10 @@ def test_that_own_pictures_become_an_exported_model_by_mouse(
     mouse.click_button("stop_button")
     qtbot.waitUntil(lambda: window.session.run_state is RunState.ENDED, timeout=PATIENCE_MS)
     assert window.session.profile.model.source == "resnet"
-    open_menu(lambda: mouse.click_button("export_button"), by_mouse)
+    tabs = window.live_page.tabs
+    place = tabs.tabBar().tabRect(tabs.indexOf(window.live_page.exports)).center()
+    QTest.mouseClick(tabs.tabBar(), Qt.MouseButton.LeftButton, pos=place)
+    mouse.click_button(_KERAS)
     assert_exported(qtbot, window, person)
 
 
@@ -221,8 +197,11 @@ def test_that_the_example_becomes_an_exported_model_by_the_keyboard_alone(
     qtbot.waitUntil(lambda: window.session.run_state is RunState.ENDED, timeout=PATIENCE_MS)
     assert window.session.run_status is not None
     assert window.session.run_status.outcome is Outcome.COMPLETED
-    exports = button(window, "export_button")
-    qtbot.waitUntil(exports.isVisible, timeout=10_000)
+    exports = button(window, _KERAS)
+    qtbot.waitUntil(exports.isEnabled, timeout=10_000)
+    tab_to(window.live_page.tabs.tabBar())
+    while not exports.isVisible():
+        press(Key.Key_Right)
     tab_to(exports)
-    open_menu(lambda: press(Key.Key_Space), by_keys)
+    press(Key.Key_Space)
     assert_exported(qtbot, window, person)

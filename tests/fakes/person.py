@@ -38,6 +38,9 @@ class Person(Questions):
         self.overwrites = False
         self.overwritten: list[str] = []
         self.losses: list[str] = []
+        self.picks: tuple[str, ...] = ()
+        self.picks_folder = ""
+        self.suffixes: list[tuple[str, ...]] = []
 
     @override
     def about_changes(self, name: str) -> SaveChoice:
@@ -94,6 +97,15 @@ class Person(Questions):
     @override
     def place_to_export(self, title: str, suggestion: Path, kind: str) -> Path | None:
         return self.saves
+
+    @override
+    def files_to_predict_on(self, suffixes: Sequence[str]) -> tuple[str, ...]:
+        self.suffixes.append(tuple(suffixes))
+        return self.picks
+
+    @override
+    def folder_to_predict_on(self) -> str:
+        return self.picks_folder
 
     @override
     def show_problems(self, title: str, problems: Sequence[Problem]) -> None:

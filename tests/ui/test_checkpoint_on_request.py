@@ -3,16 +3,15 @@
 import errno
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtGui import QAction
 
 from gpupanel.domain.events import CheckpointSaved, Phase, ProblemReported
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.request import Request
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui.checkpoint_offer import checkpoint_offer
-from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.run_control import RunControl
+from gpupanel.ui.run_page.page import LivePage
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.session import Session
 from gpupanel.ui.workers import launch_worker
@@ -44,15 +43,15 @@ def control(qapp, runs_dir):
     page.deleteLater()
 
 
-def button(control) -> QPushButton:
-    return control.page.findChild(QPushButton, "checkpoint_button")
+def action(control) -> QAction:
+    return control.page.findChild(QAction, "save_checkpoint")
 
 
 def follow(qtbot, control, run) -> None:
     control.follow(run.layout)
     run.begin()
     run.step(4)
-    qtbot.waitUntil(lambda: button(control).isVisible())
+    qtbot.waitUntil(lambda: action(control).isVisible())
 
 
 @pytest.mark.parametrize("reported", [SAVED, NOT_SAVED])
@@ -61,17 +60,17 @@ def test_that_a_click_asks_for_one_and_waits_until_it_is_reported(
 ):
     with WrittenRun(runs_dir) as run:
         follow(qtbot, control, run)
-        qtbot.mouseClick(button(control), Qt.MouseButton.LeftButton)
+        action(control).trigger()
         qtbot.waitUntil(lambda: (run.layout.requests / Request.CHECKPOINT).exists())
-        assert button(control).text() == "Saving…"
-        assert not button(control).isEnabled()
+        assert action(control).text() == "Saving…"
+        assert not action(control).isEnabled()
         run.write(reported)
-        qtbot.waitUntil(button(control).isEnabled)
+        qtbot.waitUntil(action(control).isEnabled)
 
         expected = "of step 4" if reported is SAVED else "No checkpoint was saved yet"
-        assert expected in button(control).toolTip()
+        assert expected in action(control).toolTip()
         run.end()
-        qtbot.waitUntil(lambda: not button(control).isVisible())
+        qtbot.waitUntil(lambda: not action(control).isVisible())
 
 
 def test_that_one_that_could_not_be_asked_for_can_be_asked_for_again(
@@ -84,9 +83,9 @@ def test_that_one_that_could_not_be_asked_for_can_be_asked_for_again(
         follow(qtbot, control, run)
         monkeypatch.setattr(launch_worker, "ask", refuse)
         with qtbot.waitSignal(control.refused):
-            qtbot.mouseClick(button(control), Qt.MouseButton.LeftButton)
+            action(control).trigger()
         assert not control.is_saving_checkpoint
-        qtbot.waitUntil(button(control).isEnabled)
+        qtbot.waitUntil(action(control).isEnabled)
         run.end()
 
 
@@ -99,7 +98,7 @@ def test_that_only_the_run_that_goes_on_saves_one(qtbot, control, runs_dir):
         follow(qtbot, control, run)
         with qtbot.waitSignal(control.shownChanged):
             control.open(before.layout)
-        qtbot.waitUntil(lambda: not button(control).isVisible())
+        qtbot.waitUntil(lambda: not action(control).isVisible())
         run.end()
 
 

@@ -17,9 +17,9 @@ from gpupanel.planning.prepare import Preparation, prepare
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.launcher import create_run
 from gpupanel.runs.processes.run_processes import await_end_of_processes, processes_of
+from gpupanel.ui.run_page.words import problem_to_show
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.run_texts import state_text, status_text
-from gpupanel.ui.shown_words import problem_to_show
 from gpupanel.ui.workers.run_worker import RunWatch
 from tests.fakes.devices import CPU_ONLY
 

@@ -24,9 +24,9 @@ from gpupanel.domain.shown_examples import (
 )
 from gpupanel.runs.questions.shown_examples import shown_examples
 from gpupanel.ui import formatting
-from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.panels.evaluation_panel.confusion_map import ConfusionMap
 from gpupanel.ui.run_control import RunControl
+from gpupanel.ui.run_page.page import LivePage
 from gpupanel.ui.session import Session
 from gpupanel.ui.tools.examples.binding import ExamplesBinding
 from gpupanel.ui.widgets.examples_table import ExamplesTable

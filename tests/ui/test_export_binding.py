@@ -42,6 +42,13 @@ def window(qtbot, tmp_path, runs_dir, layout, person):
     window.close()
 
 
+def press_export(window, wanted):
+    """As a click on the button in the tab of the run's page."""
+    button = window.live_page.exports.findChild(QPushButton, f"export_{wanted.value}")
+    assert button.isEnabled()
+    button.click()
+
+
 def choose(button, wanted):
     """As a click on the button and on the entry of its menu."""
     assert button.isEnabled()
@@ -78,7 +85,7 @@ def test_that_the_run_in_live_is_exported_where_a_person_wants_it(
     person.saves = tmp_path / f"out{wanted.suffix}"
     banner = shown_in_live(qtbot, window, layout)
 
-    choose(banner.findChild(QPushButton, "export_button"), wanted)
+    press_export(window, wanted)
 
     qtbot.waitUntil(lambda: "saved to" in notice_of(banner), timeout=10_000)
     assert str(person.saves) in notice_of(banner)
@@ -106,7 +113,7 @@ def test_that_nothing_is_written_where_no_place_was_chosen(qtbot, window, layout
     banner = shown_in_live(qtbot, window, layout)
     before = sorted(tmp_path.rglob("*.html"))
 
-    choose(banner.findChild(QPushButton, "export_button"), ExportFormat.REPORT)
+    press_export(window, ExportFormat.REPORT)
 
     assert notice_of(banner) == ""
     assert sorted(tmp_path.rglob("*.html")) == before
@@ -121,7 +128,7 @@ def test_that_what_cannot_be_exported_is_said_with_its_reason(
     plan["environment"]["LD_PRELOAD"] = "/x.so"
     layout.plan.write_text(json.dumps(plan))
 
-    choose(banner.findChild(QPushButton, "export_button"), ExportFormat.SCRIPT)
+    press_export(window, ExportFormat.SCRIPT)
 
     qtbot.waitUntil(lambda: bool(person.problems), timeout=10_000)
     ((title, (problem,)),) = person.problems
@@ -162,7 +169,7 @@ def test_that_an_export_ends_with_the_window(qtbot, window, layout, person, tmp_
 
     monkeypatch.setattr(exported_run, "write_run", write)
     banner = shown_in_live(qtbot, window, layout)
-    choose(banner.findChild(QPushButton, "export_button"), ExportFormat.REPORT)
+    press_export(window, ExportFormat.REPORT)
     qtbot.waitUntil(begun.is_set, timeout=10_000)
     window.close()
     qtbot.waitUntil(ended.is_set, timeout=5_000)

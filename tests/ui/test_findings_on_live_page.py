@@ -11,10 +11,10 @@ from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.ui.bindings.finding_fixes import FindingFixes
-from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.panels.findings_panel import FindingsPanel
 from gpupanel.ui.profile_actions import ProfileActions
 from gpupanel.ui.run_control import RunControl
+from gpupanel.ui.run_page.page import LivePage
 from gpupanel.ui.session import Session
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.person import Person

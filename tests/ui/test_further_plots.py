@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, QRect
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QLabel, QPushButton, QSlider, QToolButton
 
@@ -54,9 +54,13 @@ def panel(qtbot):
     return panel
 
 
-def entries(panel) -> list[QAction]:
+def all_entries(panel) -> list[QAction]:
     menu = panel.findChild(QToolButton, "live_more").menu()
     return [action for action in menu.actions() if action.isCheckable()]
+
+
+def entries(panel) -> list[QAction]:
+    return all_entries(panel)[-len(TITLES) :]
 
 
 def feed(panel, *events) -> None:
@@ -185,3 +189,64 @@ def test_that_no_line_leads_from_before_a_restart_to_what_is_done_again(panel):
     again = RunRestarted(time_s=START + 5.0, attempt=1)
     feed(panel, *measured_steps(4), again, *measured_steps(4, first=6))
     assert np.isnan(panel.curves.further["gradient_norm"].values).sum() == 1
+
+
+def test_that_a_plot_that_nobody_wants_to_see_is_hidden_and_its_neighbours_get_its_room(
+    panel, qtbot
+):
+    feed(panel, *measured_steps(20))
+    wall = panel.plot_wall
+    usual = all_entries(panel)[: -len(TITLES)]
+    assert [entry.text() for entry in usual] == [plot.title() for plot in wall.usual_plots]
+    assert all(entry.isChecked() for entry in usual)
+    before = wall.rate_plot.height()
+    for hidden in ("Memory, %", "Utilization, %"):
+        next(entry for entry in usual if entry.text() == hidden).trigger()
+    qtbot.wait(1)
+    assert wall.memory_plot.isHidden()
+    assert wall.rate_plot.height() > 2 * before
+    for entry in usual:
+        if entry.isChecked() and entry.isEnabled():
+            entry.trigger()
+    (last,) = wall.plots  # the last one cannot be hidden
+    assert last.isVisible()
+    assert [entry.isEnabled() for entry in usual if entry.isChecked()] == [False]
+
+
+@pytest.mark.parametrize("back", ["head", "escape", "button"])
+def test_that_a_plot_fills_the_page_by_a_double_click_and_gives_it_back(panel, qtbot, back):
+    feed(panel, *measured_steps(20))
+    wall = panel.plot_wall
+    loss, button = wall.loss_plot, panel.findChild(QPushButton, "live_all_plots")
+    qtbot.wait(1)
+    before, places = loss.size(), [plot.geometry() for plot in wall.plots]
+    assert not button.isVisible()
+    qtbot.mouseDClick(loss, Qt.MouseButton.LeftButton, pos=QPoint(40, 10))
+    qtbot.wait(1)
+    assert wall.plots == (loss,)
+    assert loss.width() > 1.9 * before.width()
+    assert loss.height() > 1.5 * before.height()
+    assert button.isVisible()
+    assert {len(drawn(loss)[0])} == {20}
+    if back == "head":
+        qtbot.mouseDClick(loss, Qt.MouseButton.LeftButton, pos=QPoint(40, 10))
+    elif back == "escape":
+        panel.setFocus()
+        qtbot.keyClick(panel, Qt.Key.Key_Escape)
+    else:
+        button.click()
+    qtbot.wait(1)
+    assert [plot.geometry() for plot in wall.plots] == places
+    assert not button.isVisible()
+
+
+def test_that_a_double_click_on_curves_shows_the_whole_run_before_it_enlarges(panel, qtbot):
+    feed(panel, *measured_steps(20))
+    wall = panel.plot_wall
+    wall.showSpan(3.0, 9.0)
+    canvas = wall.metric_plot.canvas
+    qtbot.mouseDClick(canvas.viewport(), Qt.MouseButton.LeftButton)
+    assert wall.is_following
+    assert len(wall.plots) == 6
+    qtbot.mouseDClick(canvas.viewport(), Qt.MouseButton.LeftButton)
+    assert wall.plots == (wall.metric_plot,)

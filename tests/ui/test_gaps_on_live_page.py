@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QLabel
 
-from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.run_control import RunControl
+from gpupanel.ui.run_page.page import LivePage
 from gpupanel.ui.session import Session
 from gpupanel.ui.workers.launch_worker import Launcher
 from tests.fakes.devices import TWO_UNEQUAL

@@ -441,22 +441,32 @@ def test_that_a_run_that_goes_on_again_does_not_show_what_had_ended_it(qtbot, op
         qtbot.waitUntil(window.findChild(QLabel, "run_problem").isVisible, timeout=30_000)
 
 
-def test_that_the_model_of_a_run_is_evaluated_with_one_click(qtbot, opened, runs_dir):
+def test_that_the_model_of_a_run_is_evaluated_with_one_click_and_the_session_stays(
+    qtbot, opened, runs_dir, monkeypatch
+):
     with WrittenRun(runs_dir) as run:
         run.begin()
         run.step(3)
         run.write(ModelSaved(time_s=STARTED_S + 3, path="model.keras"))
         run.end()
     window = opened()
+    before = window.session.profile
+    started = []
+    monkeypatch.setattr(
+        window.control, "start_beside", lambda profile, plan: started.append(profile)
+    )
     window.open_target(run.layout.root)
     button = window.findChild(QPushButton, "evaluate_button")
-    qtbot.waitUntil(button.isVisible, timeout=30_000)
+    qtbot.waitUntil(button.isEnabled, timeout=30_000)
+    window.live_page.tabs.show_page(window.live_page.evaluations)
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
 
+    (evaluation,) = started
+    assert window.tabs.currentWidget() is window.live_page
+    assert (evaluation.task, evaluation.name) == ("evaluate", "evaluation of written")
+    assert window.session.profile == before
+    window.findChild(QPushButton, "predict_in_session_button").click()
     assert window.tabs.currentWidget() is window.session_page
-    assert window.session.profile.task == "evaluate"
-    assert window.session.profile.name == "evaluation of written"
-    qtbot.mouseClick(window.findChild(QPushButton, "predict_button"), Qt.MouseButton.LeftButton)
     assert window.session.profile.task == "predict"
     assert window.session.profile.name == "predictions of written"
     assert window.session.profile.model == SavedModel(path=str(run.layout.model))
@@ -475,9 +485,10 @@ def test_that_evaluating_does_not_overwrite_the_profile_that_was_open(
     window = opened()
     window.open_target(file)
     window.open_target(run.layout.root)
-    button = window.findChild(QPushButton, "evaluate_button")
-    qtbot.waitUntil(button.isVisible, timeout=30_000)
-    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    button = window.findChild(QPushButton, "evaluate_in_session_button")
+    qtbot.waitUntil(button.isEnabled, timeout=30_000)
+    window.live_page.tabs.show_page(window.live_page.evaluations)
+    button.click()
     assert (window.session.path, window.session.is_dirty) == (None, False)
     assert window.session.profile.model == SavedModel(path=str(run.layout.model))
     # What nothing else holds is asked about first.
@@ -485,10 +496,10 @@ def test_that_evaluating_does_not_overwrite_the_profile_that_was_open(
     changed = window.session.profile.model_copy(update={"name": "changed"})
     window.session.edit(changed)
     person.choice = SaveChoice.CANCEL
-    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    button.click()
     assert (window.session.profile, window.session.path) == (changed, file)
     person.choice = SaveChoice.DISCARD
-    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    button.click()
     assert (window.session.profile.task, window.session.path) == ("evaluate", None)
 
 

@@ -8,8 +8,8 @@ from gpupanel.domain.event_details import ReturnedMemory
 from gpupanel.domain.events import MemoryReturned, RunEnded
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.telemetry import DeviceProcess
-from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.run_control import RunControl
+from gpupanel.ui.run_page.page import LivePage
 from gpupanel.ui.session import Session
 from gpupanel.ui.workers.launch_worker import Launcher
 from tests.fakes.devices import RTX_4090, TWO_UNEQUAL

@@ -15,7 +15,7 @@ def test_that_no_button_of_the_bar_takes_a_letter_from_the_page_below(qtbot):
         qtbot.addWidget(bar)
     bars[1].setButtons(ButtonStates(start=True, stop=True, end_now=True, suspend=True), 0)
     buttons = [button for bar in bars for button in bar.findChildren(QPushButton)]
-    assert len(buttons) == 8
+    assert len(buttons) == 5
     assert [each.text() for each in buttons if "&" in each.text()] == []
 
 

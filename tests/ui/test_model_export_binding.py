@@ -10,15 +10,16 @@ from PySide6.QtCore import QSettings, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QDialog, QLabel, QProgressBar, QPushButton, QTableView
 
+from gpupanel.domain.events import ModelSaved
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.runs.tools.export.export_format import ModelExportFormat
 from gpupanel.runs.tools.export.model_export import write_model
 from gpupanel.ui.tools.export.binding import ExportBinding
 from gpupanel.ui.widgets.command_line import CommandLine
 from tests.fakes.person import Person
-from tests.fakes.run_directory import WrittenRun
+from tests.fakes.run_directory import STARTED_S, WrittenRun
 from tests.ui.new_window import new_window
-from tests.ui.test_export_binding import choose, shown_in_live
+from tests.ui.test_export_binding import choose, press_export, shown_in_live
 
 CHILD = """
 import json, os, sys, time
@@ -43,6 +44,7 @@ def layout(runs_dir):
     with WrittenRun(runs_dir, profile) as run:
         run.begin()
         run.step(10)
+        run.write(ModelSaved(time_s=STARTED_S + 3, path="model.keras"))
         run.end()
     run.layout.model.write_bytes(b"a model")
     return run.layout
@@ -87,8 +89,10 @@ def button(window, name):
 
 
 def export(qtbot, window, layout, wanted):
-    banner = shown_in_live(qtbot, window, layout)
-    choose(banner.findChild(QPushButton, "export_button"), wanted)
+    shown_in_live(qtbot, window, layout)
+    exports = window.live_page.exports.findChild(QPushButton, f"export_{wanted.value}")
+    qtbot.waitUntil(exports.isEnabled, timeout=10_000)
+    press_export(window, wanted)
 
 
 @pytest.mark.parametrize("wanted", ModelExportFormat)
@@ -128,8 +132,8 @@ def test_that_the_weights_that_were_not_kept_are_exported_in_any_format(
     person.saves = tmp_path / "last.tflite"
     other = layout.other_model(is_best=False)
     other.write_bytes(b"the last weights")
-    banner = shown_in_live(qtbot, window, layout)
-    banner.steps.other_exports.chosen.emit(ModelExportFormat.TFLITE_FLOAT16)
+    shown_in_live(qtbot, window, layout)
+    window.live_page.exports.otherChosen.emit(ModelExportFormat.TFLITE_FLOAT16)
     qtbot.waitUntil(lambda: words(window, "verdict").endswith("exported"), timeout=10_000)
     asked = json.loads(heard.read_text())
     assert (asked["model"], asked["model_format"]) == (str(other), "tflite")
@@ -165,7 +169,7 @@ def test_that_why_a_model_was_not_exported_is_said(qtbot, window, layout, person
 
     layout.model.write_bytes(b"a model")
     answers_with(window, "import os; os.abort()")
-    choose(window.live_page.banner.findChild(QPushButton, "export_button"), ModelExportFormat.KERAS)
+    press_export(window, ModelExportFormat.KERAS)
     qtbot.waitUntil(lambda: "was killed" in dialog_of(window).text(), timeout=10_000)
 
 

@@ -21,7 +21,6 @@ from gpupanel.runs.queue.scheduler_trouble import forget_trouble, note_trouble
 from gpupanel.ui.bindings.queue_binding import QueueBinding
 from gpupanel.ui.formatting import DASH
 from gpupanel.ui.main_window import MainWindow
-from gpupanel.ui.panels.progress_panel import ProgressPanel
 from gpupanel.ui.panels.queue_panel import QueuePanel
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.widgets.labels import ShorterLabel
@@ -393,9 +392,10 @@ def test_that_a_run_of_the_queue_is_followed_though_a_past_one_is_shown(
         qtbot.waitUntil(lambda: window.session.run_state is RunState.RUNNING, timeout=10_000)
         assert window.control.active == run.layout
         assert window.control.shown == past.layout
-        assert button(window, "stop_button").isEnabled()
-        # The row below belongs to what is shown.
-        assert window.findChild(ProgressPanel).findChildren(QLabel)[0].text() == "Completed"
+        # The page belongs to what is shown: nothing on it stops the other one.
+        assert button(window, "stop_button").isHidden()
+        assert window.window_actions.stop.isEnabled()
+        assert window.findChild(QLabel, "shown_state").text().startswith("Completed")
         run.end(Outcome.COMPLETED)
         qtbot.waitUntil(lambda: window.session.run_state is RunState.ENDED, timeout=10_000)
     assert window.control.shown == past.layout

@@ -11,10 +11,10 @@ from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.runs.following.status import RunStatus
-from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.resume_on_selected import resume_on_selected
 from gpupanel.ui.run_actions import restart_text
 from gpupanel.ui.run_control import RunControl
+from gpupanel.ui.run_page.page import LivePage
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.session import Session
 from tests.fakes.devices import CPU_ONLY

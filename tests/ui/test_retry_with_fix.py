@@ -12,10 +12,10 @@ from gpupanel.domain.problem import Change, Fix, Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.ui.bindings.settings_reuse import RetryWithFix
-from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.profile_actions import ProfileActions
 from gpupanel.ui.questions import SaveChoice
 from gpupanel.ui.run_control import RunControl
+from gpupanel.ui.run_page.page import LivePage
 from gpupanel.ui.session import Session
 from gpupanel.ui.workers.launch_worker import Launcher
 from tests.fakes.devices import CPU_ONLY

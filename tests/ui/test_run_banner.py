@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton
 
+from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem
 from gpupanel.runs.history.run_summary import RunSummary
-from gpupanel.ui.panels.run_banner import RunBanner
 from gpupanel.ui.run_actions import RunActions
-from gpupanel.ui.run_links import RunLinks
+from gpupanel.ui.run_page.banner import RunBanner
+from gpupanel.ui.run_state import ButtonStates
 
 KILLED = Problem(
     code="trainer_killed",
@@ -26,7 +27,8 @@ KILLED = Problem(
 def banner(qtbot):
     banner = RunBanner()
     qtbot.addWidget(banner)
-    banner.setRun("2026-11-21-digits", "Lost")
+    banner.setRun("2026-11-21-digits")
+    banner.setEnd("Lost")
     with qtbot.waitExposed(banner):
         banner.show()
     return banner
@@ -38,7 +40,7 @@ def _button(banner, words):
 
 
 def test_that_a_problem_is_a_sentence_with_its_hint(banner):
-    banner.setProblem(KILLED)
+    banner.problem.setProblem(KILLED)
 
     texts = [label.text() for label in banner.findChildren(QLabel) if label.isVisible()]
     assert "✕ The trainer was killed by signal 9." in texts
@@ -46,7 +48,7 @@ def test_that_a_problem_is_a_sentence_with_its_hint(banner):
 
 
 def test_that_everything_about_a_problem_can_be_copied(qtbot, banner):
-    banner.setProblem(KILLED, ("last line",))
+    banner.problem.setProblem(KILLED, ("last line",))
 
     qtbot.mouseClick(_button(banner, "Copy"), Qt.MouseButton.LeftButton)
 
@@ -56,49 +58,88 @@ def test_that_everything_about_a_problem_can_be_copied(qtbot, banner):
 
 
 def test_that_the_next_run_takes_the_problem_away(banner):
-    banner.setProblem(KILLED)
+    banner.problem.setProblem(KILLED)
 
-    banner.setProblem(None)
+    banner.problem.setProblem(None)
 
     assert not banner.findChild(QLabel, "run_problem").isVisible()
 
 
 def test_that_no_run_takes_no_room(banner):
-    banner.setRun("", "")
+    banner.setRun("")
 
     assert not banner.isVisible()
 
 
 def test_that_there_is_a_way_back_only_when_there_is_somewhere_to_go(qtbot, banner):
     assert not _button(banner, "Back").isVisible()
-    banner.setReturnVisible(visible=True)
-    with qtbot.waitSignal(banner.returnRequested):
+    banner.buttons.setReturn("digits")
+    assert "Shows digits" in _button(banner, "Back").toolTip()
+    with qtbot.waitSignal(banner.buttons.returnRequested):
         qtbot.mouseClick(_button(banner, "Back"), Qt.MouseButton.LeftButton)
 
 
 def test_that_actions_are_offered_where_they_make_sense(qtbot, banner):
-    resume, evaluate = _button(banner, "Resume"), _button(banner, "Evaluate")
+    resume, longer = _button(banner, "Resume"), _button(banner, "Train longer")
     assert not resume.isVisible()
-    assert not evaluate.isVisible()
-    banner.setActions(
+    assert not longer.isVisible()
+    banner.buttons.setActions(
         RunActions(
-            offers_resume=True, can_resume=True, resume_tip="From step 9.", offers_evaluate=True
+            offers_resume=True,
+            can_resume=True,
+            resume_tip="From step 9.",
+            offers_longer=True,
+            can_train_longer=True,
         )
     )
     assert "From step 9." in resume.toolTip()
-    with qtbot.waitSignal(banner.steps.resumeRequested):
+    with qtbot.waitSignal(banner.buttons.resumeRequested):
         qtbot.mouseClick(resume, Qt.MouseButton.LeftButton)
-    with qtbot.waitSignal(banner.steps.evaluateRequested):
-        qtbot.keyClick(evaluate, Qt.Key.Key_Space)
+    with qtbot.waitSignal(banner.buttons.longerRequested):
+        qtbot.keyClick(longer, Qt.Key.Key_Space)
+
+
+def test_that_a_suspended_run_is_resumed_by_the_primary_button(banner):
+    resume = _button(banner, "Resume")
+    for outcome, role in ((Outcome.STOPPED, ""), (Outcome.SUSPENDED, "primary")):
+        banner.buttons.setActions(RunActions(offers_resume=True, can_resume=True), outcome)
+        assert resume.property("role") == role
+
+
+def test_that_only_the_run_that_goes_on_is_steered_and_end_now_lies_apart(qtbot, banner):
+    stop, suspend, end = (_button(banner, each) for each in ("Stop", "Suspend", "End now"))
+    assert not any(each.isVisible() for each in (stop, suspend, end))
+    banner.buttons.setSteering(ButtonStates(start=False, stop=True))
+    assert [each.isVisible() for each in (stop, suspend, end)] == [True, True, False]
+    before = stop.geometry()
+    banner.buttons.setSteering(ButtonStates(start=False, stop=False, end_now=True))
+    banner.buttons.layout().activate()
+    assert [each.isVisible() for each in (stop, suspend, end)] == [True, False, True]
+    assert stop.geometry() == before
+    assert "without saving" in end.toolTip()
+    with qtbot.waitSignal(banner.buttons.endRequested):
+        qtbot.mouseClick(end, Qt.MouseButton.LeftButton)
+    banner.buttons.setSteering(None)
+    assert not any(each.isVisible() for each in (stop, suspend, end))
+
+
+def test_that_an_ended_run_says_how_where_its_progress_stood(banner):
+    state = banner.findChild(QLabel, "shown_state")
+    assert (state.text(), state.isVisible()) == ("Lost", True)
+    assert not banner.progress.isVisible()
+    banner.setEnd("")
+    assert not state.isVisible()
+    assert banner.progress.isVisible()
+    assert banner.progress.bar.isVisible()
 
 
 def test_that_an_action_that_cannot_be_done_now_says_why(qtbot, banner):
-    banner.setActions(RunActions(offers_resume=True, resume_tip="Another run goes on."))
+    banner.buttons.setActions(RunActions(offers_resume=True, resume_tip="Another run goes on."))
     resume = _button(banner, "Resume")
     assert resume.isVisible()
     assert not resume.isEnabled()
     assert "Another run goes on." in resume.toolTip()
-    with qtbot.assertNotEmitted(banner.steps.resumeRequested):
+    with qtbot.assertNotEmitted(banner.buttons.resumeRequested):
         qtbot.mouseClick(resume, Qt.MouseButton.LeftButton)
 
 
@@ -127,16 +168,13 @@ def test_that_what_became_of_the_memory_is_shown_below(banner):
 
 def test_that_many_buttons_make_no_window_wider(banner):
     before = banner.minimumSizeHint().width()
-    run = RunSummary(name="a", path=Path("/a"), profile_name="a")
-    banner.setLinks(RunLinks(run, (run,)))
+    banner.buttons.setOrigin(RunSummary(name="a", path=Path("/a"), profile_name="a"))
+    banner.buttons.setReturn("b")
+    banner.buttons.setSteering(ButtonStates(start=False, stop=True))
     actions = {each.name: True for each in fields(RunActions) if each.default is False}
-    banner.setActions(replace(RunActions(), **actions))
+    banner.buttons.setActions(replace(RunActions(), **actions))
     banner.setCard("Best epoch 3 of 5 · took 4:01 · model 3.0 MiB")
-    assert banner.findChild(QWidget, "ways_on").heightForWidth(400) > 60
-    assert len(_visible_ways(banner)) >= 7
+    assert banner.buttons.heightForWidth(400) > 60
+    shown = [each for each in banner.buttons.findChildren(QPushButton) if each.isVisible()]
+    assert len(shown) >= 7
     assert banner.minimumSizeHint().width() == before
-
-
-def _visible_ways(banner):
-    ways = banner.findChild(QWidget, "ways_on")
-    return [each for each in ways.findChildren(QPushButton) if each.isVisible()]

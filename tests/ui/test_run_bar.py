@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QTextDocumentFragment
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
+from gpupanel.ui.menus.window_actions import WindowActions
 from gpupanel.ui.panels.run_bar import RunBar
 from gpupanel.ui.run_state import ButtonStates
 from gpupanel.ui.widgets.labels import Tone
@@ -15,7 +16,6 @@ READY = ButtonStates(start=True, stop=False)
 GOING = ButtonStates(start=False, stop=True)
 STOPPING = ButtonStates(start=False, stop=False, is_stopping=True)
 STOPPED_LONG_AGO = replace(STOPPING, end_now=True)
-NAMES = ("start_button", "queue_button", "stop_button")
 
 
 @pytest.fixture
@@ -32,78 +32,50 @@ def _button(bar, name):
     return bar.findChild(QPushButton, name)
 
 
-def test_that_start_and_stop_are_as_the_states_say(qtbot, bar):
+def test_that_start_is_as_the_states_say(qtbot, bar):
     bar.setButtons(READY, 0)
-    assert (_button(bar, "start_button").isEnabled(), _button(bar, "stop_button").isEnabled()) == (
-        True,
-        False,
-    )
+    start = _button(bar, "start_button")
+    assert start.isEnabled()
     with qtbot.waitSignal(bar.startRequested):
-        qtbot.mouseClick(_button(bar, "start_button"), Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(start, Qt.MouseButton.LeftButton)
     bar.setButtons(GOING, 0)
-    with qtbot.waitSignal(bar.stopRequested):
-        qtbot.mouseClick(_button(bar, "stop_button"), Qt.MouseButton.LeftButton)
     with qtbot.assertNotEmitted(bar.startRequested):
-        qtbot.mouseClick(_button(bar, "start_button"), Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(start, Qt.MouseButton.LeftButton)
 
 
-def test_that_the_keyboard_starts_and_stops(qtbot, bar):
+def test_that_the_keyboard_starts(qtbot, bar):
     bar.setButtons(READY, 0)
     with qtbot.waitSignal(bar.startRequested):
         qtbot.keyClick(bar, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-    bar.setButtons(GOING, 0)
-    with qtbot.waitSignal(bar.stopRequested):
-        qtbot.keyClick(bar, Qt.Key.Key_Period, Qt.KeyboardModifier.ControlModifier)
 
 
-def test_that_suspend_says_what_happens_or_why_it_cannot(qtbot, bar):
-    bar.setButtons(replace(GOING, suspend=True, suspend_tip="Saves a checkpoint"), 0)
-    suspend = _button(bar, "suspend_button")
-    assert "Saves a checkpoint" in suspend.toolTip()
-    with qtbot.waitSignal(bar.suspendRequested):
-        qtbot.mouseClick(suspend, Qt.MouseButton.LeftButton)
-    modifiers = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
-    with qtbot.waitSignal(bar.suspendRequested):
-        qtbot.keyClick(bar, Qt.Key.Key_Period, modifiers)
-
-    bar.setButtons(replace(READY, suspend_tip="No run is in progress"), 0)
-    assert not suspend.isEnabled()
-    assert "No run is in progress" in suspend.toolTip()
-
-
-def test_that_a_second_click_on_stop_does_nothing_and_end_now_lies_apart(qtbot, bar):
-    bar.setButtons(GOING, 0)
-    stop, end = _button(bar, "stop_button"), _button(bar, "end_now_button")
-    places = [_button(bar, each).geometry() for each in NAMES]
+def test_that_the_actions_that_steer_say_what_happens_or_why_not(qtbot):
+    actions = WindowActions(bar := QWidget())
+    qtbot.addWidget(bar)
+    steering = RunBar(actions, bar)
+    steering.setButtons(replace(GOING, suspend=True, suspend_tip="Saves a checkpoint"), 0)
+    assert (actions.stop.isEnabled(), actions.suspend.isEnabled()) == (True, True)
+    assert "Saves a checkpoint" in actions.suspend.toolTip()
+    steering.setButtons(replace(READY, suspend_tip="No run is in progress"), 0)
+    assert (actions.stop.isEnabled(), actions.suspend.isEnabled()) == (False, False)
+    assert "No run is in progress" in actions.suspend.toolTip()
     for states in (STOPPING, STOPPED_LONG_AGO):
-        bar.setButtons(states, 0)
-        bar.layout().activate()
-        assert stop.text() == "Stopping…"
-        assert places == [_button(bar, each).geometry() for each in NAMES]
-        with qtbot.assertNotEmitted(bar.stopRequested), qtbot.assertNotEmitted(bar.endRequested):
-            qtbot.mouseDClick(stop, Qt.MouseButton.LeftButton)
-            qtbot.keyClick(bar, Qt.Key.Key_Period, Qt.KeyboardModifier.ControlModifier)
-        assert end.isVisible() == states.end_now
-
-    assert "without saving" in end.toolTip()
-    with qtbot.waitSignal(bar.endRequested):
-        qtbot.mouseClick(end, Qt.MouseButton.LeftButton)
-    bar.setButtons(READY, 0)
-    assert _button(bar, "suspend_button").isVisible()
-    assert not end.isVisible()
+        steering.setButtons(states, 0)
+        assert (actions.stop.text(), actions.stop.isEnabled()) == ("S&topping…", False)
 
 
-def test_that_a_suspended_run_is_resumed_by_the_primary_button(qtbot, bar):
-    bar.setButtons(READY, 0)
-    start, resume = _button(bar, "start_button"), _button(bar, "bar_resume_button")
-    assert (start.property("role"), resume.isVisible()) == ("primary", False)
-    bar.setResume("Continues from step 7")
-    assert (start.property("role"), resume.property("role")) == ("", "primary")
-    assert not _button(bar, "suspend_button").isVisible()
-    with qtbot.waitSignal(bar.resumeRequested):
-        qtbot.mouseClick(resume, Qt.MouseButton.LeftButton)
-    bar.setResume("")
-    assert (start.property("role"), resume.isVisible()) == ("primary", False)
+def test_that_the_run_whose_state_is_shown_is_named_and_a_click_leads_to_it(qtbot, bar):
+    link = _button(bar, "run_link")
+    assert not link.isVisible()
+    bar.setRun("cats & dogs")
+    assert (link.text(), link.accessibleName()) == ("cats && dogs", "cats & dogs")
+    with qtbot.waitSignal(bar.runRequested):
+        qtbot.mouseClick(link, Qt.MouseButton.LeftButton)
+    bar.setRun("x" * 300)
+    assert "…" in link.text()
+    assert link.sizeHint().width() < 240
+    bar.setRun("")
+    assert not link.isVisible()
 
 
 def test_that_progress_and_a_passing_notice_share_a_place(qtbot, bar):
@@ -121,10 +93,10 @@ def test_that_where_it_is_narrow_the_time_that_is_left_is_what_stays(qtbot, bar)
     bar.setState("Training", Tone.PLAIN, "epoch 10/10 · 0:05 left")
     detail = bar.findChild(QLabel, "run_detail")
     said = {}
-    for width in range(1_000, 480, -10):
+    for width in range(1_000, 290, -10):
         bar.resize(width, 48)
         words = detail.wordsFor(detail.width())
-        assert detail.fontMetrics().horizontalAdvance(words) <= detail.width() or width < 560
+        assert detail.fontMetrics().horizontalAdvance(words) <= detail.width() or width < 370
         said[words] = None
     assert list(said) == ["epoch 10/10 · 0:05 left", "10/10 · 0:05 left", "0:05 left"]
     assert "epoch 10/10" in QTextDocumentFragment.fromHtml(detail.toolTip()).toPlainText()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QSettings
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtWidgets import QComboBox, QLabel, QPushButton
 
 from gpupanel.domain.model import SavedModel
 from gpupanel.domain.profile import DeviceSettings, Profile
@@ -62,19 +62,19 @@ def test_that_a_click_leads_from_a_training_to_its_evaluation_and_back(qtbot, wi
     evaluated = written(runs_dir, profile)
     window.begin()
     window.open_target(trained.root)
-    others = window.findChild(QPushButton, "model_runs_button")
+    listed = window.findChild(QComboBox, "evaluate_list")
     origin = window.findChild(QPushButton, "origin_button")
-    qtbot.waitUntil(lambda: not others.isHidden(), timeout=10_000)
-    assert others.text() == "Runs of this model (1)"
+    qtbot.waitUntil(lambda: listed.count() == 1, timeout=10_000)
+    assert listed.itemText(0).startswith("evaluation of it · ")
     assert origin.isHidden()
 
-    others.menu().aboutToShow.emit()
-    (entry,) = others.menu().actions()
-    assert entry.text().startswith("evaluation of it · ")
-    entry.trigger()
+    listed.setCurrentIndex(0)
+    listed.activated.emit(0)
+    assert window.control.shown == trained  # it is seen on the page of its run
+    window.findChild(QPushButton, "evaluate_page_button").click()
     qtbot.waitUntil(lambda: window.control.shown == evaluated, timeout=10_000)
-    assert not origin.isHidden()
-    assert others.isHidden()
+    qtbot.waitUntil(lambda: not origin.isHidden(), timeout=10_000)
+    assert listed.count() == 0
     assert "trained & saved" in origin.toolTip().replace("&amp;", "&")
 
     origin.click()

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QSettings
-from PySide6.QtWidgets import QAbstractItemView, QLabel, QPlainTextEdit, QWidget
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtWidgets import QAbstractItemView, QLabel, QPlainTextEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpupanel.cli.run_end import run_document
@@ -15,7 +15,6 @@ from gpupanel.domain.problem import Problem
 from gpupanel.ui import formatting
 from gpupanel.ui.bindings.comparison import Comparison
 from gpupanel.ui.main_window import MainWindow
-from gpupanel.ui.panels.progress_panel import ProgressPanel
 from gpupanel.ui.panels.runs_panel.table import RunsTable
 from gpupanel.ui.run_state import RunState
 from tests.fakes.devices import CPU_ONLY
@@ -47,6 +46,12 @@ def past_run(runs_dir: Path, steps: int = 12) -> WrittenRun:
     return run
 
 
+def button(window: MainWindow, name: str) -> QPushButton:
+    found = window.findChild(QPushButton, name)
+    assert isinstance(found, QPushButton)
+    return found
+
+
 def words(widget: QWidget) -> list[str]:
     return [each.text() for each in widget.findChildren(QLabel) if each.isVisible()]
 
@@ -61,39 +66,47 @@ def cells(widget: QWidget) -> list[str]:
     ]
 
 
-def test_that_the_strip_below_belongs_to_the_run_that_is_shown_and_the_bar_to_the_one_that_goes_on(
+def test_that_the_page_belongs_to_the_run_that_is_shown_and_the_bar_names_the_one_that_goes_on(
     qtbot: QtBot, window: MainWindow, runs_dir: Path
 ) -> None:
     past = past_run(runs_dir, 12)
-    strip = window.findChild(ProgressPanel)
-    state = window.findChild(QLabel, "run_state")
+    strip = window.live_page.banner.progress
+    ended = window.findChild(QLabel, "shown_state")
+    state, link = window.findChild(QLabel, "run_state"), button(window, "run_link")
     with WrittenRun(runs_dir) as going:
         going.begin()
         going.step(3)
         window.begin()
         qtbot.waitUntil(lambda: window.session.run_state is RunState.RUNNING, timeout=10_000)
-        qtbot.waitUntil(lambda: any("3 / " in each for each in words(strip)), timeout=10_000)
+        qtbot.waitUntil(strip.isVisible, timeout=10_000)
+        assert button(window, "stop_button").isVisible()
         window.open_target(past.layout.root)
-        qtbot.waitUntil(lambda: any("12 / " in each for each in words(strip)), timeout=10_000)
+        qtbot.waitUntil(lambda: ended.text().startswith("Completed"), timeout=10_000)
         going.step(2)
         qtbot.waitUntil(lambda: window.session.run_status.step == 5, timeout=10_000)
-        assert not any("5 / " in each for each in words(strip))
+        assert not strip.isVisible()
+        # No button beside a run means another one.
+        assert not button(window, "stop_button").isVisible()
+        assert not button(window, "suspend_button").isVisible()
         assert state.text() == "\N{BLACK CIRCLE} Training"
+        assert link.isVisible()
+        link.click()
+        assert window.control.shown == going.layout
+        qtbot.waitUntil(button(window, "stop_button").isVisible, timeout=10_000)
         going.end()
         qtbot.waitUntil(lambda: window.session.run_state is RunState.ENDED, timeout=10_000)
-        assert any("12 / " in each for each in words(strip))
+        assert not button(window, "stop_button").isVisible()
 
 
-def test_that_the_speed_of_a_run_is_one_figure_in_live_strip_runs_comparison_and_terminal(
+def test_that_the_speed_of_a_run_is_one_figure_in_live_runs_comparison_and_terminal(
     qtbot: QtBot, window: MainWindow, runs_dir: Path
 ) -> None:
     past, _ = past_run(runs_dir), past_run(runs_dir, 20)
     one = formatting.rate(1234.0)
     window.begin()
     window.open_target(past.layout.root)
-    strip = window.findChild(ProgressPanel)
-    qtbot.waitUntil(lambda: one in words(strip), timeout=10_000)
-    assert any(f"{one} in training steps" in each for each in words(window.live_page.banner))
+    banner, said = window.live_page.banner, f"{one} in training steps"
+    qtbot.waitUntil(lambda: any(said in each for each in words(banner)), timeout=10_000)
     status = window.control.shown_status
     assert run_document(past.layout, status)["examples_per_second"] == 1234.0
     window.tabs.setCurrentWidget(window.runs)
@@ -149,11 +162,59 @@ def test_that_a_failed_run_fits_a_small_screen_and_its_curves_have_more_room_tha
     qtbot.waitUntil(loss.isVisible, timeout=10_000)
     qtbot.wait(100)
     assert (window.width(), window.height()) == (853, 493)
-    log = window.live_page.log
-    assert window.live_page._splitter.widget(0).height() > 2 * log.height()
+    assert loss.height() >= 96
     window.resize(1280, 800)
     qtbot.wait(100)
-    assert log.findChild(QPlainTextEdit).height() > 40
+    assert loss.height() >= 240
+    window.live_page.tabs.show_page(window.live_page.log)
+    qtbot.wait(10)
+    assert (window.width(), window.height()) == (1280, 800)
+    assert window.live_page.log.findChild(QPlainTextEdit).height() > 400
+
+
+def test_that_the_loss_has_300_pixels_at_1280_by_800_while_a_run_goes_on_and_after_it(
+    qtbot: QtBot, window: MainWindow, runs_dir: Path
+) -> None:
+    window.resize(1280, 800)
+    loss = window.live_page.live.findChild(QWidget, "loss_plot")
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.step(12)
+        window.begin()
+        window.open_target(run.layout.root)
+        qtbot.waitUntil(loss.isVisible, timeout=10_000)
+        qtbot.wait(100)
+        assert loss.height() >= 300
+        run.end()
+        ended = window.findChild(QLabel, "shown_state")
+        qtbot.waitUntil(lambda: ended.text().startswith("Completed"), timeout=10_000)
+        qtbot.wait(100)
+        assert loss.height() >= 300
+    window.resize(853, 533)  # 1280 x 800 at 150 %
+    qtbot.wait(100)
+    assert (window.width(), window.height()) == (853, 533)
+    assert loss.height() * 1.5 >= 160
+
+
+def test_that_warnings_of_the_log_are_counted_on_its_tab(
+    qtbot: QtBot, window: MainWindow, runs_dir: Path
+) -> None:
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.print("WARNING: something strange\nhello\n")
+        run.end()
+    window.begin()
+    window.open_target(run.layout.root)
+    tabs = window.live_page.tabs
+    place = tabs.indexOf(window.live_page.log)
+    qtbot.waitUntil(lambda: tabs.tabText(place) == "Log · 1 warning", timeout=10_000)
+    assert tabs.currentWidget() is not window.live_page.log
+    window.tabs.show_live()
+    qtbot.keyClick(window, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    assert tabs.currentWidget() is window.live_page.log
+    window.open_target(past_run(runs_dir).layout.root)
+    assert tabs.tabText(place) == "Log"
+    assert tabs.currentIndex() == 0
 
 
 def test_that_no_word_of_hidden_runs_is_seen_while_runs_and_a_comparison_open(

@@ -130,18 +130,18 @@ def test_that_the_settings_of_the_shown_run_are_used_with_one_click(
     with WrittenRun(runs_dir, Profile(name="of a run")) as run:
         run.begin()
         run.end()
-    use = window.findChild(QPushButton, "use_settings_button")
+    use = window.findChild(QAction, "use_settings")
     window.open_target(run.layout.root)
     qtbot.waitUntil(use.isEnabled, timeout=10_000)
     before = run.layout.profile.read_bytes()
-    use.click()
+    use.trigger()
     assert window.session.profile.name == "of a run"
     assert (window.session.path, window.session.is_dirty) == (None, False)
     assert window.tabs.currentWidget() is window.session_page
     window.session.edit(Profile(name="changed"))
     person.choice = SaveChoice.CANCEL
     window.tabs.show_live()
-    use.click()
+    use.trigger()
     assert window.session.profile.name == "changed"
     assert window.tabs.currentWidget() is window.live_page
     assert run.layout.profile.read_bytes() == before

@@ -102,4 +102,6 @@ def test_that_runs_without_curves_do_not_offer_it(qtbot, window, runs_dir):
     with WrittenRun(runs_dir, profile) as run:
         run.begin()
         run.end()
-    assert shown_button(qtbot, window, run.layout).isHidden()
+    button = shown_button(qtbot, window, run.layout)
+    qtbot.waitUntil(lambda: window.control.shown_status.has_ended, timeout=10_000)
+    assert not button.isEnabled()

@@ -209,7 +209,7 @@ def test_that_only_a_training_that_goes_on_can_be_traced(
     qtbot: QtBot, window: MainWindow, run: WrittenRun, tracing: Tracing
 ) -> None:
     show(qtbot, window, run)
-    assert window.findChild(QPushButton, "trace_button").isVisibleTo(window)
+    assert window.findChild(QAction, "trace_run").isVisible()
     dialog = opened(qtbot, window)
     assert button(dialog, "take").isEnabled()
     run.end()
@@ -217,7 +217,7 @@ def test_that_only_a_training_that_goes_on_can_be_traced(
     qtbot.waitUntil(lambda: window.control.shown_status.has_ended, timeout=10_000)
     assert not button(dialog, "take").isEnabled()
     assert "running" in button(dialog, "take").toolTip()
-    assert not window.findChild(QPushButton, "trace_button").isVisibleTo(window)
+    assert not window.findChild(QAction, "trace_run").isVisible()
 
 
 def test_that_a_worker_can_be_chosen_where_there_are_several(qtbot: QtBot, tmp_path: Path) -> None:

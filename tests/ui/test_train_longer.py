@@ -16,9 +16,9 @@ from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.ui.bindings.settings_reuse import LongerTraining
-from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.questions import Questions
 from gpupanel.ui.run_control import RunControl
+from gpupanel.ui.run_page.page import LivePage
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.session import Session
 from gpupanel.ui.workers.launch_worker import Launcher

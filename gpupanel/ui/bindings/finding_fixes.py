@@ -8,9 +8,9 @@ from gpupanel.domain.problem import Fix
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.resuming import changes_between
 from gpupanel.runs.directory.profile_file import anchored
-from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.profile_actions import ProfileActions
 from gpupanel.ui.run_control import RunControl
+from gpupanel.ui.run_page.page import LivePage
 from gpupanel.ui.session import Session
 
 

@@ -7,12 +7,12 @@ from PySide6.QtWidgets import QMainWindow, QTabWidget
 
 from gpupanel.ui.bindings.doctor_binding import DoctorBinding
 from gpupanel.ui.inputs.input import finish_editing
-from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.menus.menu_bar import MenuBar
 from gpupanel.ui.menus.window_actions import WindowActions
 from gpupanel.ui.panels.profile_bar import ProfileBar
 from gpupanel.ui.run_actions import run_actions
 from gpupanel.ui.run_control import RunControl
+from gpupanel.ui.run_page.page import LivePage
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.session import Session
 
@@ -68,6 +68,12 @@ class MenuBinding(QObject):
     def _connect(self, doctor: DoctorBinding) -> None:
         actions = self._actions
         actions.quit.triggered.connect(self._window.close)
+        for steering, steer in (
+            (actions.stop, self._control.stop),
+            (actions.suspend, self._control.suspend),
+        ):
+            steering.triggered.connect(finish_editing)
+            steering.triggered.connect(steer)
         actions.resume.triggered.connect(self._control.resume)
         actions.checkpoint.triggered.connect(self._control.save_checkpoint)
         actions.end.triggered.connect(self._control.doubt_end)

@@ -10,11 +10,11 @@ from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.resuming import changes_between, resume_differences
 from gpupanel.runs.directory.profile_file import anchored
 from gpupanel.runs.history.run_summary import RunSummary
-from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.profile_actions import ProfileActions
 from gpupanel.ui.questions import Questions
 from gpupanel.ui.run_actions import may_train_longer, offers_resume
 from gpupanel.ui.run_control import RunControl
+from gpupanel.ui.run_page.page import LivePage
 from gpupanel.ui.runs_page import RunsPage
 from gpupanel.ui.session import Session
 
@@ -35,7 +35,7 @@ class SettingsReuse(QObject):
     ) -> None:
         super().__init__(parent)
         self._profiles, self._control = profiles, control
-        live.banner.settingsRequested.connect(self._use_shown)
+        live.banner.buttons.settingsRequested.connect(self._use_shown)
         runs.panel.settingsRequested.connect(self._use_of)
         runs.panel.setReusable(True)
 
@@ -128,7 +128,7 @@ class LongerTraining(QObject):
         self._session = session
         self._control = control
         self._questions = questions
-        page.banner.steps.longerRequested.connect(self._ask)
+        page.banner.buttons.longerRequested.connect(self._ask)
 
     @Slot()
     def _ask(self) -> None:

@@ -5,9 +5,9 @@ from PySide6.QtGui import QDesktopServices
 
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.questions import Questions
 from gpupanel.ui.run_control import RunControl
+from gpupanel.ui.run_page.page import LivePage
 from gpupanel.ui.workers.tensorboard_worker import TensorBoardOpener
 
 
@@ -34,7 +34,7 @@ class TensorBoardBinding(QObject):
         self._control, self._live, self._questions = control, live, questions
         self.opener = opener or TensorBoardOpener()
         self.opener.setParent(self)
-        live.banner.steps.tensorboardRequested.connect(self.open_shown)
+        live.exports.tensorboardRequested.connect(self.open_shown)
         self.opener.served.connect(self._on_served)
         self.opener.refused.connect(self._on_refused)
 

@@ -1,9 +1,10 @@
 """What a run does, as curves."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer, Signal, Slot
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy, QStackedLayout, QToolButton, QWidget
 from typing_extensions import override
 
@@ -25,6 +26,10 @@ from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState
 from gpupanel.ui.widgets.layouts import column_in, row_in
 from gpupanel.ui.widgets.tips import wrapped
 
+if TYPE_CHECKING:
+    from gpupanel.ui.plots.time_plot import TimePlot
+
+_HINT = f"{ZOOM_HINT} Double-click a plot's title to see that plot alone."
 _PREPARE_AFTER_MS = 600
 """When the window stands and nobody waits for it, and before a run needs the plots."""
 
@@ -71,7 +76,7 @@ class LivePanel(QWidget):
         # The tools come first: it has what they leave.
         self._hint.setMinimumWidth(1)
         self._hint.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self._hint.setToolTip(wrapped(ZOOM_HINT))
+        self._hint.setToolTip(wrapped(_HINT))
         self._word = ""
         self._hint.setProperty("tone", "muted")
         self._hint.setProperty("textSize", "small")
@@ -79,8 +84,19 @@ class LivePanel(QWidget):
         self._follow = QPushButton("Reset zoom")
         self._follow.setObjectName("live_whole_run")
         self._follow.setProperty("role", "quiet")
-        self._follow.setToolTip(wrapped(f"Shows the whole run again and follows it. {ZOOM_HINT}"))
+        self._follow.setToolTip(wrapped(f"Shows the whole run again and follows it. {_HINT}"))
         self._follow.setEnabled(False)
+        self._all = QPushButton("All plots")
+        self._all.setObjectName("live_all_plots")
+        self._all.setToolTip("Shows all plots again (Esc)")
+        self._all.hide()
+        self._all.clicked.connect(self._wall.show_all)
+        escape = QShortcut(QKeySequence(Qt.Key.Key_Escape), self)
+        escape.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        escape.setEnabled(False)
+        escape.activated.connect(self._wall.show_all)
+        self._wall.enlargedChanged.connect(self._all.setVisible)
+        self._wall.enlargedChanged.connect(escape.setEnabled)
         self._follow.clicked.connect(self._wall.follow)
         self._wall.followingChanged.connect(self._follow.setDisabled)
         self._wall.axisChanged.connect(self._axes.setAxis)
@@ -147,7 +163,7 @@ class LivePanel(QWidget):
         plots = QWidget()
         tools = QWidget()
         row = row_in(tools)
-        for tool in (self._more, self._follow):
+        for tool in (self._more, self._follow, self._all):
             self._axes.addTool(tool)
         row.addWidget(self._axes)
         row.addWidget(self._hint, 1)
@@ -172,7 +188,7 @@ class LivePanel(QWidget):
     def setFileNote(self, word: str) -> None:
         """Say what became of a file; empty: how to zoom."""
         self._word = word
-        self._hint.setToolTip(wrapped(word or ZOOM_HINT))
+        self._hint.setToolTip(wrapped(word or _HINT))
         self._show_file_note()
 
     @override
@@ -193,14 +209,18 @@ class LivePanel(QWidget):
         button = QToolButton()
         button.setObjectName("live_more")
         button.setText("More ▾")
-        button.setToolTip("Further plots, and the curves as files")
+        button.setToolTip("Which plots are shown, and the curves as files")
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(button)
-        self._further = [menu.addAction(plot.title()) for plot in self._wall.further_plots]
-        for entry in self._further:
-            entry.setCheckable(True)
-            entry.toggled.connect(self._show_further_plots)
-        menu.addSeparator()
+        self._choices: dict[TimePlot, QAction] = {}
+        for plots, is_usual in ((self._wall.usual_plots, True), (self._wall.further_plots, False)):
+            for plot in plots:
+                entry = menu.addAction(plot.title())
+                entry.setCheckable(True)
+                entry.setChecked(is_usual)
+                entry.toggled.connect(self._show_chosen_plots)
+                self._choices[plot] = entry
+            menu.addSeparator()
         self._table = menu.addAction("Export CSV…")
         self._table.setObjectName("live_save_curves")
         self._table.triggered.connect(self.tableRequested)
@@ -212,9 +232,12 @@ class LivePanel(QWidget):
         return button
 
     @Slot()
-    def _show_further_plots(self) -> None:
-        shown = zip(self._wall.further_plots, self._further, strict=True)
-        self._wall.setFurtherPlots(tuple(plot for plot, entry in shown if entry.isChecked()))
+    def _show_chosen_plots(self) -> None:
+        chosen = tuple(plot for plot, entry in self._choices.items() if entry.isChecked())
+        for plot in chosen:
+            # The last one stays: a page without plots would look broken.
+            self._choices[plot].setEnabled(len(chosen) > 1)
+        self._wall.setShownPlots(chosen)
 
     def _show_run(self, curves: RunCurves) -> None:
         self.curves = curves

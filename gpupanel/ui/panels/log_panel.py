@@ -3,8 +3,8 @@
 from collections import Counter, deque
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Slot
-from PySide6.QtGui import QAction, QFontDatabase, QKeySequence, QTextBlock, QTextCursor
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QFontDatabase, QTextBlock, QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPlainTextEdit, QPushButton, QWidget
 
 from gpupanel.domain.number_text import memory_size
@@ -35,11 +35,13 @@ class LogPanel(QWidget):
     What TensorFlow prints in every run is folded away; a search finds it all the same.
     """
 
+    attentionChanged = Signal(str)
+    """How many lines are warnings or errors, in words; empty: none."""
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("log_panel")
-        caption = QLabel("TRAINER LOG", self)
-        caption.setProperty("role", "section")
+        self._told = ""
         self._where = QLabel(self)
         self._where.setObjectName("trainer_log_where")
         self._where.setProperty("tone", "muted")
@@ -66,7 +68,6 @@ class LogPanel(QWidget):
         self._make_filters()
         head = QHBoxLayout()
         head.setSpacing(8)
-        head.addWidget(caption)
         head.addWidget(self._start_up)
         head.addStretch(1)
         head.addWidget(self._where)
@@ -77,9 +78,10 @@ class LogPanel(QWidget):
         layout.addLayout(head)
         layout.addWidget(self._text, 1)
 
-    def setLow(self, *, is_low: bool) -> None:
-        """Whether its head alone may be seen, so that there is room for what is above it."""
-        self._text.setMinimumHeight(1 if is_low else 0)
+    def begin_search(self) -> None:
+        """Have a person type what is searched for."""
+        self._search.setFocus()
+        self._search.selectAll()
 
     def setComplete(self, *, is_complete: bool) -> None:
         """Whether the run ended, and all of its log was added: an empty one says so."""
@@ -157,11 +159,6 @@ class LogPanel(QWidget):
         self._search.setMaxLength(_LONGEST_SEARCH)
         teach(self._search, "Search the log", "Shows only lines that have this text (Ctrl+F)")
         self._search.textChanged.connect(self._show_lines)
-        find = QAction("Search the log", self)
-        find.setShortcut(QKeySequence(QKeySequence.StandardKey.Find))
-        find.triggered.connect(self._search.setFocus)
-        find.triggered.connect(self._search.selectAll)
-        self.addAction(find)
         self._found = QLabel(self)
         self._found.setObjectName("log_found")
         self._found.setProperty("tone", "muted")
@@ -239,6 +236,10 @@ class LogPanel(QWidget):
         self._start_up.setVisible(routine > 0)
         attention = sum(count for kind, count in self._counts.items() if kind.needs_attention)
         self._attention.setText(f"Warnings: {_lines(attention)}" if attention else "No warnings")
+        words = _warnings(attention)
+        if words != self._told:
+            self._told = words
+            self.attentionChanged.emit(words)
         self._attention.setEnabled(bool(attention) or self._attention.isChecked())
         is_filtered = bool(self._search.text()) or self._attention.isChecked()
         self._start_up.setEnabled(not is_filtered)
@@ -278,6 +279,12 @@ class LogPanel(QWidget):
             tip = f"Only the end of a long log is shown. The whole log is\n{tip}"
         self._where.setText(name)
         self._where.setToolTip(wrapped(tip))
+
+
+def _warnings(count: int) -> str:
+    if not count:
+        return ""
+    return "1 warning" if count == 1 else f"{formatting.count(count)} warnings"
 
 
 def _lines(count: int) -> str:

@@ -1,22 +1,26 @@
-"""The bar on top, its right: where the run stands, and the buttons that steer it."""
+"""The bar on top, its right: how the session or a run stands, and what starts one."""
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, QTimer, Signal, SignalInstance, Slot
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 from typing_extensions import override
 
+from gpupanel.domain.visible_text import visible_line
 from gpupanel.ui.inputs.input import finish_editing
 from gpupanel.ui.menus.window_actions import WindowActions
 from gpupanel.ui.queue_button import QueueButton
 from gpupanel.ui.run_state import ButtonStates
-from gpupanel.ui.widgets.buttons import FocusKeepingButton, FollowingButton
+from gpupanel.ui.widgets.buttons import FollowingButton
 from gpupanel.ui.widgets.labels import ElidedLabel, ShorterLabel, Tone, set_role, set_tone
 from gpupanel.ui.widgets.tips import wrapped
 
 NOTICE_MS = 6_000
 _BUTTON_WIDTH = 96
 """Pixels: as wide as the widest text that a button has, so that none moves another."""
+
+_WIDEST_NAME = 200
+"""Pixels of a run's name; a longer one is shortened in its middle."""
 
 _LEAST_STATE_WIDTH = 112
 """Pixels of the state where there is no room for all of its words."""
@@ -33,11 +37,9 @@ class _StateLabel(ElidedLabel):
 
 
 class RunBar(QWidget):
-    """Shows the state of the run that goes on; passes on what a person wants with it.
+    """Shows how the session stands or which run goes on; starts a run or adds it to the queue.
 
-    One place is shared by three buttons: *Suspend*; *Resume* once the run that is shown is
-    suspended; *End now* while a run that was asked to stop still saves. None of them lies where
-    the second click of a double click on *Stop* falls.
+    What steers a run stands on its page: no button here means another run than the one it names.
 
     Args:
         actions: Its buttons follow them; some of its own when left out.
@@ -45,19 +47,20 @@ class RunBar(QWidget):
     """
 
     startRequested = Signal()
-    stopRequested = Signal()
-    suspendRequested = Signal()
-    resumeRequested = Signal()
-    endRequested = Signal()
-    """The run that saves is to be ended without that."""
     queueRequested = Signal()
+    runRequested = Signal()
+    """The run whose state is shown is to be seen."""
 
     def __init__(self, actions: WindowActions | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("run_bar")
         self._actions = actions or WindowActions(self)
-        self._resumes = self._ends = False
         self._progress = ""
+        self._run = QPushButton(self)
+        self._run.setObjectName("run_link")
+        self._run.setProperty("role", "link")
+        self._run.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._run.clicked.connect(self.runRequested)
         self._state = _StateLabel(parent=self)
         self._state.setObjectName("run_state")
         self._state.setProperty("role", "title")
@@ -71,16 +74,26 @@ class RunBar(QWidget):
         self._notice.timeout.connect(self._show_progress)
         self._start = FollowingButton(self._actions.start, "start_button", self)
         self._queue = FollowingButton(self._actions.queue, "queue_button", self)
-        self._stop = FollowingButton(self._actions.stop, "stop_button", self)
-        self._suspend = FollowingButton(self._actions.suspend, "suspend_button", self)
-        self._resume = self._button("Resume", "bar_resume_button", self.resumeRequested)
-        self._end = self._button("End now…", "end_now_button", self.endRequested)
-        self._end.setToolTip(wrapped("Ends the run at once, without saving; asks before"))
-        set_role(self._stop, "danger")
-        set_role(self._end, "danger")
+        set_role(self._start, "primary")
         self._compose()
-        self._connect()
-        self.setResume("")
+        for action, requested in (
+            (self._actions.start, self.startRequested),
+            (self._actions.queue, self.queueRequested),
+        ):
+            action.triggered.connect(finish_editing)
+            action.triggered.connect(requested)
+        self.setRun("")
+
+    def setRun(self, name: str) -> None:
+        """Name the run whose state is shown; empty: it is that of the session."""
+        self._run.setVisible(bool(name))
+        shown = self._run.fontMetrics().elidedText(
+            visible_line(name), Qt.TextElideMode.ElideMiddle, _WIDEST_NAME
+        )
+        # An ampersand would be a key.
+        self._run.setText(shown.replace("&", "&&"))
+        self._run.setToolTip(wrapped(f"Shows {name}"))
+        self._run.setAccessibleName(visible_line(name))
 
     def setState(self, words: str, tone: Tone, progress: str = "") -> None:
         """Say where the run stands.
@@ -108,10 +121,10 @@ class RunBar(QWidget):
     def setButtons(
         self, states: ButtonStates, error_count: int, others: Sequence[str] = ()
     ) -> None:
-        """Enable what can be done; a button that cannot be pressed says why in its tooltip.
+        """Enable what can be done; what cannot be done says why in its tooltip.
 
         Args:
-            states: What can be done.
+            states: What can be done, also by the menu and by keys.
             error_count: Problems that keep a run from starting.
             others: Who uses the chosen devices already, a line each; a run shares them.
         """
@@ -123,18 +136,6 @@ class RunBar(QWidget):
         actions.set_tip(actions.suspend, states.suspend_tip)
         actions.set_tip(actions.start, _start_tip(states, error_count, others))
         actions.set_tip(actions.stop, _stop_tip(states))
-        self._ends = states.end_now
-        self._show_third_button()
-
-    def setResume(self, tip: str) -> None:
-        """Offer to resume the run that is shown; that is what a person wants most then.
-
-        Args:
-            tip: What happens then; empty: it is not suspended, or another run goes on.
-        """
-        self._resumes = bool(tip)
-        self._resume.setToolTip(wrapped(tip or "No run that is shown is suspended"))
-        self._show_third_button()
 
     def setQueueButton(self, button: QueueButton) -> None:
         """Say what the queue's button does, and whether it can be pressed."""
@@ -142,13 +143,6 @@ class RunBar(QWidget):
         queue.setText(f"&{button.text}")
         self._actions.set_tip(queue, button.tip)
         queue.setEnabled(button.is_enabled)
-
-    def _show_third_button(self) -> None:
-        self._suspend.setVisible(not (self._ends or self._resumes))
-        self._resume.setVisible(self._resumes and not self._ends)
-        self._end.setVisible(self._ends)
-        set_role(self._resume, "primary")
-        set_role(self._start, "" if self._resumes else "primary")
 
     @Slot()
     def _show_progress(self) -> None:
@@ -158,41 +152,18 @@ class RunBar(QWidget):
         self._detail.setForms(forms)
         self._detail.setToolTip(wrapped(self._progress))
 
-    def _button(self, text: str, name: str, pressed: SignalInstance) -> FocusKeepingButton:
-        button = FocusKeepingButton(text, self)
-        button.setObjectName(name)
-        button.clicked.connect(finish_editing)
-        button.clicked.connect(pressed)
-        return button
-
     def _compose(self) -> None:
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
         layout.addStretch(1)
+        layout.addWidget(self._run)
         layout.addWidget(self._state)
         layout.addWidget(self._detail)
         layout.addSpacing(8)
-        for button in (
-            self._start,
-            self._queue,
-            self._stop,
-            self._suspend,
-            self._resume,
-            self._end,
-        ):
+        for button in (self._start, self._queue):
             button.setMinimumWidth(_BUTTON_WIDTH)
             layout.addWidget(button)
-
-    def _connect(self) -> None:
-        for action, requested in (
-            (self._actions.start, self.startRequested),
-            (self._actions.queue, self.queueRequested),
-            (self._actions.stop, self.stopRequested),
-            (self._actions.suspend, self.suspendRequested),
-        ):
-            action.triggered.connect(finish_editing)
-            action.triggered.connect(requested)
 
 
 _UNCHECKED = (

@@ -1,8 +1,10 @@
 """All plots of a run on one linked axis."""
 
+from functools import partial
+
 from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
 from gpupanel.domain.device import DeviceInventory
@@ -21,8 +23,7 @@ from gpupanel.ui.plots.wall_curves import (
     loss_curves,
     metric_curves,
 )
-from gpupanel.ui.theme import GRID
-from gpupanel.ui.widgets.layouts import row_in
+from gpupanel.ui.plots.wall_layout import WallLayout
 
 _REDRAW_INTERVAL_MS = 250
 """Four times a second while somebody only watches: painting takes time from the training."""
@@ -35,10 +36,6 @@ _FEET = {
     AxisKind.EPOCH: "Over epochs.",
     AxisKind.TIME: "Over the time of the run, without pauses.",
 }
-_ROWS = 2
-"""Rows of the grid that a plot takes, where the low one takes one."""
-_LEAST_HEIGHT, _LEAST_LOW = 96, 72
-"""Of each plot, in pixels: with less, rings and triangles cover the curves; and of the band."""
 _FURTHER_LEFT = -(-len(FURTHER_STEP_METRICS) // 2)
 _NO_READINGS = "No readings recorded"
 
@@ -58,6 +55,8 @@ class PlotWall(QWidget):
     """Whether the whole run is shown, after a person changed that."""
     axisChanged = Signal(object)
     """What is counted at the bottom now: an :class:`AxisKind`."""
+    enlargedChanged = Signal(bool)
+    """Whether one plot fills the place of all."""
     epochsKnown = Signal(bool)
     """Whether it is known how long an epoch of the run is."""
 
@@ -84,26 +83,49 @@ class PlotWall(QWidget):
         self._timer = QTimer(self)
         self._timer.setInterval(_REDRAW_INTERVAL_MS)
         self._timer.timeout.connect(self.redraw)
-        self._columns = (QVBoxLayout(), QVBoxLayout())
-        beside = row_in(self)
-        for column in self._columns:
-            column.setSpacing(GRID)
-            beside.addLayout(column, 1)
-        self._arrange()
+        self._left_out: frozenset[TimePlot] = frozenset()
+        self._enlarged: TimePlot | None = None
+        everything = (*self.usual_plots, *self.further_plots)
+        self._layout = WallLayout(self, everything, low=(self.time_plot,))
+        self._layout.arrange(self._left(), self._right())
         self._connect()
         self.setCurves(curves)
 
     @property
     def plots(self) -> tuple[TimePlot, ...]:
         """The plots that are shown."""
+        if self._enlarged is not None:
+            return (self._enlarged,)
         return (*self._left(), *self._right())
 
-    def setFurtherPlots(self, shown: tuple[TimePlot, ...]) -> None:
-        """Show these of the further plots, and no others."""
-        self._further = shown
+    @property
+    def usual_plots(self) -> tuple[TimePlot, ...]:
+        """Those that are shown unless a person hides them."""
+        left = (self.loss_plot, self.time_plot, self.metric_plot)
+        return (*left, self.utilization_plot, self.memory_plot, self.rate_plot)
+
+    def setShownPlots(self, shown: tuple[TimePlot, ...]) -> None:
+        """Show these of all plots, and no others."""
+        self._further = self._shown_of(self.further_plots, shown)
+        self._left_out = frozenset(self.usual_plots) - frozenset(shown)
+        if self._enlarged not in shown:
+            self._set_enlarged(None)
+        else:
+            self._arrange()
+
+    def enlarge(self, plot: TimePlot) -> None:
+        """Let one plot fill the place of all; the one that does gives it back."""
+        self._set_enlarged(None if plot is self._enlarged else plot)
+
+    @Slot()
+    def show_all(self) -> None:
+        """Show all plots again, after one filled the place."""
+        self._set_enlarged(None)
+
+    def _set_enlarged(self, plot: TimePlot | None) -> None:
+        self._enlarged = plot
         self._arrange()
-        self._set_times(*self.span())
-        self.redraw()
+        self.enlargedChanged.emit(plot is not None)
 
     def picture(self, title: str) -> CurvePicture:
         """What is shown, as a picture in the theme that is current."""
@@ -133,7 +155,7 @@ class PlotWall(QWidget):
 
     def setLogarithmic(self, is_log: bool) -> None:
         """Whether losses, errors, rates and norms stand at their logarithms."""
-        for plot in (*self.plots, *self.further_plots):
+        for plot in (*self.usual_plots, *self.further_plots):
             plot.setLogarithmic(is_log)
         self.redraw()
 
@@ -208,46 +230,34 @@ class PlotWall(QWidget):
         super().hideEvent(event)
 
     def _left(self) -> tuple[TimePlot, ...]:
-        further = self._shown_of(self.further_plots[:_FURTHER_LEFT])
-        return (self.loss_plot, self.time_plot, self.metric_plot, *further)
+        further = self._shown_of(self.further_plots[:_FURTHER_LEFT], self._further)
+        return self._wanted((self.loss_plot, self.time_plot, self.metric_plot, *further))
 
     def _right(self) -> tuple[TimePlot, ...]:
-        further = self._shown_of(self.further_plots[_FURTHER_LEFT:])
-        return (self.utilization_plot, self.memory_plot, self.rate_plot, *further)
+        further = self._shown_of(self.further_plots[_FURTHER_LEFT:], self._further)
+        return self._wanted((self.utilization_plot, self.memory_plot, self.rate_plot, *further))
 
-    def _shown_of(self, plots: tuple[TimePlot, ...]) -> tuple[TimePlot, ...]:
-        return tuple(plot for plot in plots if plot in self._further)
+    def _wanted(self, plots: tuple[TimePlot, ...]) -> tuple[TimePlot, ...]:
+        return tuple(plot for plot in plots if plot not in self._left_out)
+
+    def _shown_of(
+        self, plots: tuple[TimePlot, ...], shown: tuple[TimePlot, ...]
+    ) -> tuple[TimePlot, ...]:
+        return tuple(plot for plot in plots if plot in shown)
 
     def _arrange(self) -> None:
-        columns = self._left(), self._right()
-        for column in self._columns:
-            for plot in (*self.plots, *self.further_plots):
-                column.removeWidget(plot)
-        rows = max(sum(map(self._rows_of, plots)) for plots in columns)
-        for column, plots in zip(self._columns, columns, strict=True):
-            more = rows - sum(map(self._rows_of, plots))
-            for plot in plots:
-                # The first is as high as two where there is room, the next where there is more.
-                added = min(more, _ROWS)
-                column.addWidget(plot, self._rows_of(plot) + added)
-                more -= added
-        for plot in self.further_plots:
-            plot.setParent(self)
-            plot.setVisible(plot in self._further)
-        for plot in self.plots:
-            # By their rows alone, not by how large a canvas would like to be.
-            plot.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
-            is_low = plot is self.time_plot
-            plot.setMinimumHeight(_LEAST_LOW if is_low else _LEAST_HEIGHT)
-
-    def _rows_of(self, plot: TimePlot) -> int:
-        """Rows of the grid that a plot takes; the band is low, under the loss."""
-        return 1 if plot is self.time_plot else _ROWS
+        if self._enlarged is None:
+            self._layout.arrange(self._left(), self._right())
+        else:
+            self._layout.arrange((self._enlarged,), ())
+        self._set_times(*self.span())
+        self.redraw()
 
     def _connect(self) -> None:
-        for plot in (*self.plots, *self.further_plots):
+        for plot in (*self.usual_plots, *self.further_plots):
             plot.timeRangeChosen.connect(self.showSpan)
-            plot.timeRangeReset.connect(self.follow)
+            plot.timeRangeReset.connect(partial(self._on_double_click, plot))
+            plot.enlargeRequested.connect(partial(self.enlarge, plot))
             plot.pointed.connect(self._take_pointer)
             plot.curveToggled.connect(self._toggle_curve)
 
@@ -257,6 +267,13 @@ class PlotWall(QWidget):
         self._set_following(following=False)
         self._chosen_range = self._axis.kind.at_least(start_s, end_s)
         self._set_times(*self._chosen_range)
+
+    def _on_double_click(self, plot: TimePlot) -> None:
+        """The whole run again; where that is seen already, that plot alone, or all."""
+        if self._is_following:
+            self.enlarge(plot)
+        else:
+            self.follow()
 
     @Slot(object)
     def _take_pointer(self, time_s: float | None) -> None:
@@ -269,7 +286,7 @@ class PlotWall(QWidget):
     def _toggle_curve(self, label: str) -> None:
         """Hide that curve wherever it is drawn, or show it again: a device, what is of training."""
         self._hidden ^= {label}
-        for plot in (*self.plots, *self.further_plots):
+        for plot in (*self.usual_plots, *self.further_plots):
             plot.setHiddenCurves(self._hidden)
         self.redraw()
 
@@ -297,7 +314,7 @@ class PlotWall(QWidget):
 
     def _show_axis(self) -> None:
         self._axis.update()
-        for plot in (*self.plots, *self.further_plots):
+        for plot in (*self.usual_plots, *self.further_plots):
             plot.setAxis(self._axis.kind, self._axis.scale)
         self.axisChanged.emit(self._axis.kind)
 

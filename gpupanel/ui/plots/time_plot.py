@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Signal, Slot
-from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtGui import QHideEvent, QMouseEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from typing_extensions import override
 
@@ -43,6 +43,8 @@ class TimePlot(QFrame):
     timeRangeChosen = Signal(float, float)
     timeRangeReset = Signal()
     pointed = Signal(object)
+    enlargeRequested = Signal()
+    """The head was clicked twice: it is to fill the place of all plots, or give it back."""
     curveToggled = Signal(str)
     """The curve of that label is to be hidden, or shown again."""
 
@@ -95,6 +97,10 @@ class TimePlot(QFrame):
         self._layout.addLayout(head)
         head.setContentsMargins(0, 0, GRID, 0)
         self.setMinimumSize(216, 72)
+
+    @override
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        self.enlargeRequested.emit()
 
     @property
     def legend(self) -> Legend:

@@ -8,8 +8,8 @@ from typing_extensions import override
 
 from gpupanel.domain.shown_examples import ExampleChoice, ShownExamples, ShownRequest
 from gpupanel.runs.questions.shown_examples import shown_examples
-from gpupanel.ui.live_page import LivePage
-from gpupanel.ui.run_control import RunControl
+from gpupanel.ui.bindings.model_runs import ModelRuns
+from gpupanel.ui.panels.evaluation_panel import EvaluationPanel
 from gpupanel.ui.tools.tool_binding import ToolBinding
 from gpupanel.ui.workers.tool_worker import QuestionWorker
 
@@ -21,24 +21,24 @@ class ExamplesBinding(ToolBinding):
     """Has examples read when the page asks for them.
 
     Args:
-        page: Asks; shows predictions itself.
-        control: Knows which run is shown.
+        panel: Asks; shows predictions itself.
+        looked_at: Knows the run whose results it shows.
         window: What the dialog stands before.
     """
 
     worker: QuestionWorker[ShownRequest]
 
-    def __init__(self, page: LivePage, control: RunControl, window: QWidget) -> None:
+    def __init__(self, panel: EvaluationPanel, looked_at: ModelRuns, window: QWidget) -> None:
         super().__init__(QuestionWorker(shown_examples), window)
-        self._page, self._control, self._window = page, control, window
+        self._panel, self._looked_at, self._window = panel, looked_at, window
         self.worker.answered.connect(self._show)
         self._dialog: ExamplesDialog | None = None
         self._title = ""
         self._choice: ExampleChoice | None = None
-        page.evaluation.examplesRequested.connect(self._open)
-        page.evaluation.predictionsRequested.connect(self._load)
-        page.evaluation.predictions.table.choiceRequested.connect(self._load)
-        control.shownChanged.connect(self._forget)
+        panel.examplesRequested.connect(self._open)
+        panel.predictionsRequested.connect(self._load)
+        panel.predictions.table.choiceRequested.connect(self._load)
+        looked_at.looked_at_changed.connect(self._forget)
 
     @override
     def stop(self) -> None:
@@ -73,8 +73,8 @@ class ExamplesBinding(ToolBinding):
 
     @Slot(object)
     def _load(self, choice: ExampleChoice) -> None:
-        layout, profile = self._control.shown, self._control.shown_profile
-        status = self._control.shown_status
+        layout, profile = self._looked_at.layout, self._looked_at.profile
+        status = self._looked_at.status
         if layout is None or profile is None or status is None:
             return
         path = layout.confusion
@@ -83,7 +83,7 @@ class ExamplesBinding(ToolBinding):
                 return
             # Not what the run says of it, which may lead anywhere.
             path = layout.predictions("csv" if status.predictions.endswith(".csv") else "npz")
-            self._page.evaluation.setReadingPredictions(choice)
+            self._panel.setReadingPredictions(choice)
         self._choice = choice
         self.worker.ask(ShownRequest(profile=profile, file=str(path), choice=choice))
 
@@ -93,13 +93,13 @@ class ExamplesBinding(ToolBinding):
         if choice is None:
             return
         if choice.which == "predictions":
-            self._page.evaluation.setPredictedExamples(choice, found)
+            self._panel.setPredictedExamples(choice, found)
         elif self._dialog is not None:
             self._dialog.setExamples(choice, found)
 
     @Slot()
     def _forget(self) -> None:
-        """Another run is shown."""
+        """Another run is looked at."""
         self.worker.cancel()
         if self._dialog is not None:
             self._dialog.close()

@@ -12,9 +12,9 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.tools.export.export_format import ExportFormat, ModelExportFormat
-from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.questions import Questions
 from gpupanel.ui.run_control import RunControl
+from gpupanel.ui.run_page.page import LivePage
 from gpupanel.ui.runs_page import RunsPage
 from gpupanel.ui.tools.export.model_binding import ModelExportBinding
 from gpupanel.ui.workers.facade import WorkerFacade
@@ -47,8 +47,8 @@ class ExportBinding(QObject):
         self._folder = Path(
             QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
         )
-        live.banner.exports.chosen.connect(self._export_shown)
-        live.banner.steps.other_exports.chosen.connect(self._export_other)
+        live.exports.chosen.connect(self._export_shown)
+        live.exports.otherChosen.connect(self._export_other)
         runs.panel.exportRequested.connect(self._export_of)
         runs.panel.setExportable(True)
         self._exporter.refused.connect(self._on_refused)

@@ -22,8 +22,8 @@ from gpupanel.runs.tools.tracing.tracing import (
     take_trace,
     traces_of,
 )
-from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.run_control import RunControl
+from gpupanel.ui.run_page.page import LivePage
 from gpupanel.ui.tools.tool_binding import ToolDialogBinding
 from gpupanel.ui.workers.tool_worker import ToolWorker
 
@@ -54,7 +54,7 @@ class TraceBinding(ToolDialogBinding["TraceDialog"]):
         self._action, self._live, self._control = action, live, control
         self._known: RunTraces | None = None
         action.triggered.connect(self.open)
-        live.banner.traceRequested.connect(self.open)
+        live.banner.buttons.traceRequested.connect(self.open)
         control.shownChanged.connect(self._see_run)
         control.shownStatusChanged.connect(self._see_run)
         self.worker.answered.connect(self._remember)
@@ -129,7 +129,7 @@ class TraceBinding(ToolDialogBinding["TraceDialog"]):
     def _see_run(self) -> None:
         status = self._control.shown_status
         self._action.setEnabled(status is not None and not status.evaluates)
-        self._live.banner.setTraceOffered(offered=_trains(status))
+        self._live.banner.buttons.setTraceOffered(offered=_trains(status))
         is_shown = self._known is not None and self._known.layout == self._control.shown
         if self._dialog is not None and is_shown:
             self._dialog.setRunning(_trains(status))

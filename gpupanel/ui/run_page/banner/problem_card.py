@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLay
 
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.problem_text import problem_text
-from gpupanel.ui.panels.run_banner.texts import sentences
+from gpupanel.ui.run_page.banner.texts import sentences
 from gpupanel.ui.widgets.fix_buttons import FixButtons
 from gpupanel.ui.widgets.tips import wrapped
 

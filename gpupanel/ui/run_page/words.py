@@ -1,6 +1,6 @@
 """What is said about the run that is shown, above its curves, and what can be done with it."""
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 
 from gpupanel.domain.events import MemoryReturned
 from gpupanel.domain.problem import Problem
@@ -12,12 +12,12 @@ from gpupanel.runs.following.unread_problems import unread_file_problem, unread_
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui.checkpoint_offer import checkpoint_offer
 from gpupanel.ui.device_labels import DeviceLabels
-from gpupanel.ui.panels.run_banner import RunBanner
 from gpupanel.ui.resume_on_selected import ResumeOnSelected, resume_on_selected
 from gpupanel.ui.run_actions import offers_resume, restart_text, run_actions
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.run_devices import devices_of_run, known_devices
 from gpupanel.ui.run_links import links_of
+from gpupanel.ui.run_page.banner import RunBanner
 from gpupanel.ui.run_texts import card_text, status_text
 from gpupanel.ui.session import Session
 from gpupanel.ui.workers.run_reader import RunFacts
@@ -32,6 +32,11 @@ class ShownWords(QObject):
         banner: Says it.
     """
 
+    linksChanged = Signal(object)
+    """Which runs belong to the shown one: :class:`RunLinks`."""
+    actionsChanged = Signal(object)
+    """What can be done with it: :class:`RunActions`."""
+
     def __init__(self, session: Session, control: RunControl, banner: RunBanner) -> None:
         super().__init__(banner)
         self._session, self._control, self._banner = session, control, banner
@@ -42,11 +47,12 @@ class ShownWords(QObject):
         control.shownOpened.connect(self._on_opened)
         control.shownStatusChanged.connect(self._show_status)
         control.checkpointAsked.connect(self._show_ways_on)
-        banner.returnRequested.connect(self._return)
-        banner.checkpointRequested.connect(control.save_checkpoint)
-        banner.steps.resumeRequested.connect(control.resume)
-        banner.steps.resumeOnSelectedRequested.connect(self._resume_on_selected)
-        banner.steps.changedDataAccepted.connect(control.resume_with_changed_data)
+        buttons = banner.buttons
+        buttons.returnRequested.connect(self._return)
+        buttons.checkpointRequested.connect(control.save_checkpoint)
+        buttons.resumeRequested.connect(control.resume)
+        buttons.resumeOnSelectedRequested.connect(self._resume_on_selected)
+        buttons.changedDataAccepted.connect(control.resume_with_changed_data)
 
     @Slot(object)
     def set_runs(self, runs: tuple[RunSummary, ...]) -> None:
@@ -54,29 +60,36 @@ class ShownWords(QObject):
         self._runs = runs
         self._show_links()
 
+    def title_of(self, layout: RunLayout) -> str:
+        """What a run is called for people; its folder's name until it is listed."""
+        titles = (run.title for run in self._runs if run.path == layout.root)
+        return visible_line(next(titles, layout.name))
+
     def _show_links(self) -> None:
         shown = self._control.shown
         links = links_of(None if shown is None else shown.root, self._runs)
-        self._banner.setLinks(links)
+        self._banner.buttons.setOrigin(links.origin)
+        self.linksChanged.emit(links)
         self._banner.setLabel(visible_line(links.label))
 
     @Slot(object)
     def _begin(self, layout: RunLayout) -> None:
         banner = self._banner
-        banner.setRun(layout.name, "")
-        banner.setProblem(None)
+        banner.setRun(layout.name)
+        banner.setEnd("")
+        banner.problem.setProblem(None)
         banner.setCard("")
         banner.setStory("")
         banner.setMemory("")
         banner.setGaps("")
         banner.setNotice("")
-        banner.setSettingsReadable(readable=False)
+        banner.buttons.setSettingsReadable(readable=False)
         self._show_links()
         self._show_ways_on()
 
     @Slot(object)
     def _on_opened(self, facts: RunFacts) -> None:
-        self._banner.setSettingsReadable(readable=facts.profile is not None)
+        self._banner.buttons.setSettingsReadable(readable=facts.profile is not None)
         self._show_gaps()
         self._show_ways_on()
 
@@ -84,10 +97,11 @@ class ShownWords(QObject):
     def _show_status(self, status: RunStatus) -> None:
         layout = self._control.shown
         if layout is not None:
-            self._banner.setRun(layout.name, status_text(status))
+            self._banner.setRun(layout.name)
+            self._banner.setEnd(status_text(status) if status.has_ended else "")
             self._banner.setCard(card_text(status))
         self._banner.setStory(restart_text(status, self._device_names()))
-        self._banner.setProblem(problem_to_show(status), status.log_tail)
+        self._banner.problem.setProblem(problem_to_show(status), status.log_tail)
         self._show_memory(status.memory_returned)
         self._show_gaps()
         self._show_ways_on()
@@ -126,17 +140,19 @@ class ShownWords(QObject):
     def _show_ways_on(self) -> None:
         control, state = self._control, self._session.run_state
         shown = control.shown_status
-        self._banner.setReturnVisible(visible=control.active not in (None, control.shown))
+        buttons = self._banner.buttons
+        other = control.active if control.active != control.shown else None
+        buttons.setReturn("" if other is None else self.title_of(other))
         goes_on = shown if control.active == control.shown else None
         is_saving = control.is_saving_checkpoint
-        self._banner.setCheckpointOffer(checkpoint_offer(state, goes_on, is_saving=is_saving))
+        buttons.setCheckpointOffer(checkpoint_offer(state, goes_on, is_saving=is_saving))
         asks = offers_resume(shown) and not state.is_busy
-        self._banner.setActions(
-            run_actions(state, shown, self._selected_devices_resume() if asks else None)
-        )
+        actions = run_actions(state, shown, self._selected_devices_resume() if asks else None)
+        buttons.setActions(actions, None if shown is None else shown.outcome)
+        self.actionsChanged.emit(actions)
         ending = shown.ending_problem if shown is not None and shown.has_ended else None
         can_try = not state.is_busy and control.shown_profile is not None
-        self._banner.setFixes(ending, can_try=can_try)
+        self._banner.problem.setFixes(ending, can_try=can_try)
 
     def _selected_devices_resume(self) -> ResumeOnSelected:
         return resume_on_selected(self._session, self._control.shown_profile)

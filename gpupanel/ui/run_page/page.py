@@ -1,49 +1,67 @@
-"""The Live tab: the run that is shown, its curves or what it found, and its log."""
+"""The Live tab: the page of the run that is shown, with all that belongs to it."""
 
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QUrl, Signal, Slot
-from PySide6.QtGui import QDesktopServices, QDragEnterEvent, QDropEvent, QResizeEvent
-from PySide6.QtWidgets import QScrollArea, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import (
+    QAction,
+    QDesktopServices,
+    QDragEnterEvent,
+    QDropEvent,
+    QKeySequence,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 from typing_extensions import override
 
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.following.follower import FollowedRun
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui.dropped_files import kind_to_predict_on, local_paths
-from gpupanel.ui.panels.evaluation_panel import EvaluationPanel
+from gpupanel.ui.menus.window_actions import WindowActions
 from gpupanel.ui.panels.findings_panel import FindingsPanel
 from gpupanel.ui.panels.live_panel import LivePanel
 from gpupanel.ui.panels.log_panel import LogPanel
-from gpupanel.ui.panels.run_banner import RunBanner
 from gpupanel.ui.panels.run_parts import RunPartsPanel
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.run_devices import devices_of_run, known_devices, shown_plan
+from gpupanel.ui.run_page.banner import RunBanner
+from gpupanel.ui.run_page.export_page import ExportPage
+from gpupanel.ui.run_page.model_runs_page import ModelRunsPage
+from gpupanel.ui.run_page.tabs import RunTabs
+from gpupanel.ui.run_page.words import ShownWords
 from gpupanel.ui.session import Session
 from gpupanel.ui.shown_models import model_of_shown
-from gpupanel.ui.shown_words import ShownWords
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.layouts import column_in
+from gpupanel.ui.widgets.page_scroll import PageScroll
 from gpupanel.ui.workers.run_reader import RunFacts
 
 if TYPE_CHECKING:
     from gpupanel.runs.following.readings import SampleBatch
 
 
-_LOW = 480
-"""Pixels: a lower page, as on a small screen at 150 %, has no room for curves and log."""
-
-
 class LivePage(QWidget):
     """Binds plots, findings and log to the run that is shown, be it live or past.
 
     Its panels are public: who does what a person asks for there connects to them.
+
+    Args:
+        session: Knows the devices.
+        control: Knows the run that is shown.
+        actions: The buttons that steer it follow them; some of its own when left out.
+        parent: The owner in Qt's sense.
     """
 
     filesDropped = Signal(object)
     """The model of the run is to predict on what was dropped: paths, a tuple of str."""
 
     def __init__(
-        self, session: Session, control: RunControl, parent: QWidget | None = None
+        self,
+        session: Session,
+        control: RunControl,
+        actions: WindowActions | None = None,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._session = session
@@ -51,29 +69,35 @@ class LivePage(QWidget):
         self._waiting: list[SampleBatch] = []
         self._has_more = True
         self.setAcceptDrops(True)
-        self.banner = RunBanner()
+        self.banner = RunBanner(actions)
         self.words = ShownWords(session, control, self.banner)
         self.findings = FindingsPanel()
         self.parts = RunPartsPanel()
         self.live = LivePanel()
-        self.evaluation = EvaluationPanel()
-        self._found = QStackedWidget()
-        self._found.addWidget(self.live)
-        self._found.addWidget(self.evaluation)
+        self.evaluations = ModelRunsPage("evaluate")
+        self.predictions = ModelRunsPage("predict")
+        self.exports = ExportPage()
         self.log = LogPanel()
-        self._is_low = False
-        splitter = self._splitter = QSplitter(Qt.Orientation.Vertical)
-        splitter.addWidget(_CurvesArea(self.findings, self._found))
-        splitter.addWidget(self.log)
-        splitter.setStretchFactor(0, 5)
-        splitter.setStretchFactor(1, 1)
-        splitter.setCollapsible(0, False)
+        self._curves = _CurvesArea(self.findings, self.live)
+        devices = PageScroll("Devices of the run")
+        column = column_in(devices.page)
+        column.addWidget(self.parts)
+        column.addStretch(1)
+        self.tabs = RunTabs(
+            {
+                "Curves": (self._curves, "What the run does, and what was found in it"),
+                "Devices": (devices, "Processes, shares and layers, and what TensorFlow reports"),
+                "Evaluation": (self.evaluations, "How good its model is"),
+                "Predict": (self.predictions, "What its model says of other examples"),
+                "Export": (self.exports, "As a report or a script; its model for other programs"),
+                "Log": (self.log, "What the trainer and TensorFlow print"),
+            }
+        )
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, GRID)
-        layout.setSpacing(GRID)
+        layout.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
+        layout.setSpacing(GRID // 2)
         layout.addWidget(self.banner)
-        layout.addWidget(self.parts)
-        layout.addWidget(splitter, 1)
+        layout.addWidget(self.tabs, 1)
         self._connect()
 
     def _connect(self) -> None:
@@ -83,8 +107,26 @@ class LivePage(QWidget):
         self._control.shownOpened.connect(self._on_opened)
         self._control.followed.connect(self._add)
         self._control.shownStatusChanged.connect(self._show_status)
-        self.banner.folderRequested.connect(self._open_folder)
-        self.evaluation.predictions.folderRequested.connect(self._open_folder)
+        self.words.actionsChanged.connect(self.exports.setActions)
+        self.exports.folderRequested.connect(self._open_folder)
+        self.log.attentionChanged.connect(self._show_attention)
+        find = QAction("Search the log", self)
+        find.setShortcut(QKeySequence(QKeySequence.StandardKey.Find))
+        find.triggered.connect(self._search_log)
+        self.addAction(find)
+
+    def show_model_runs(self, page: ModelRunsPage) -> None:
+        """Go to the tab of evaluations, or of predictions."""
+        self.tabs.show_page(page)
+
+    @Slot()
+    def _search_log(self) -> None:
+        self.tabs.show_page(self.log)
+        self.log.begin_search()
+
+    @Slot(str)
+    def _show_attention(self, words: str) -> None:
+        self.tabs.set_badge(self.log, words)
 
     @Slot(object)
     def _begin(self, layout: RunLayout) -> None:
@@ -92,7 +134,8 @@ class LivePage(QWidget):
         self.findings.setFindings(())
         self.parts.setRun(None)
         self.live.clear()
-        self._found.setCurrentWidget(self.live)
+        self.exports.begin()
+        self.tabs.show_page(self._curves)
         self.log.clear(layout.trainer_log)
         self._show_devices()
 
@@ -103,9 +146,6 @@ class LivePage(QWidget):
         if shown is not None:
             self.live.setPlan(shown)
         self._show_devices()
-        if facts.profile is not None and facts.profile.task != "train":
-            self.evaluation.begin(facts.profile.task)
-            self._found.setCurrentWidget(self.evaluation)
 
     @Slot(object)
     def _add(self, followed: FollowedRun) -> None:
@@ -123,9 +163,6 @@ class LivePage(QWidget):
 
     @Slot(object)
     def _show_status(self, status: RunStatus) -> None:
-        layout = self._control.shown
-        if layout is not None:
-            self.evaluation.setStatus(status, layout.root, self._control.shown_confusion)
         self.findings.setFindings(status.findings)
         self.parts.setStatus(status)
         self._show_completeness()
@@ -160,16 +197,6 @@ class LivePage(QWidget):
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._control.shown.root)))
 
     @override
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        is_low = self.height() < _LOW
-        if is_low != self._is_low:
-            self._is_low = is_low
-            self.log.setLow(is_low=is_low)
-            # The curves first; a person draws the log up where it is wanted.
-            self._splitter.setSizes([_LOW, 1] if is_low else [5 * _LOW, _LOW])
-
-    @override
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if self._takes(local_paths(event.mimeData())):
             event.acceptProposedAction()
@@ -189,27 +216,21 @@ class LivePage(QWidget):
         return bool(model_of_shown(self._control)) and kind_to_predict_on(paths) is not None
 
 
-class _CurvesArea(QScrollArea):
+class _CurvesArea(PageScroll):
     """On a small screen plots keep a size at which they can be read.
 
     Args:
         findings: Above them, never wider than what is seen: sentences are not scrolled along.
-        curves: The plots, or what an evaluation found.
+        curves: The plots.
     """
 
     def __init__(self, findings: QWidget, curves: QWidget) -> None:
-        super().__init__()
+        super().__init__("Curves and findings")
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self._findings = findings
-        self.setAccessibleName("Curves and findings")
-        self.setWidgetResizable(True)
-        page = QWidget()
-        page.setProperty("page", "true")
-        column = QVBoxLayout(page)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GRID)
+        column = column_in(self.page, spacing=GRID // 2)
         column.addWidget(findings, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(curves, 1)
-        self.setWidget(page)
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -1,13 +1,13 @@
 """The row with step, epoch, speed and time left."""
 
 import pytest
-from PySide6.QtWidgets import QLabel, QProgressBar
+from PySide6.QtWidgets import QLabel
 
 from gpupanel.domain.events import DataProgressed, FineTuningBegan, Phase
 from gpupanel.domain.outcome import Outcome
 from gpupanel.runs.following.status import RunStage, RunStatus
 from gpupanel.ui import formatting
-from gpupanel.ui.panels.progress_panel import ProgressPanel
+from gpupanel.ui.run_page.progress import RunProgress
 
 HALFWAY = RunStatus(
     stage=RunStage.RUNNING,
@@ -26,7 +26,7 @@ HALFWAY = RunStatus(
 
 @pytest.fixture
 def panel(qtbot):
-    panel = ProgressPanel()
+    panel = RunProgress()
     qtbot.addWidget(panel)
     return panel
 
@@ -34,7 +34,7 @@ def panel(qtbot):
 def _shown(panel, status, words=""):
     panel.setStatus(status, words)
     texts = [label.text() for label in panel.findChildren(QLabel)]
-    return texts, panel.findChild(QProgressBar, "run_progress")
+    return texts, panel.bar
 
 
 def test_that_a_run_is_shown_with_units(panel):

@@ -1,4 +1,4 @@
-"""The row below everything: how far the run is, and how fast."""
+"""How far a run is, and how fast: a row of numbers and a bar."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QProgressBar, QSizePolicy, QWidget
@@ -15,10 +15,10 @@ _EPOCH_TIP = "The current epoch: one pass over all training examples."
 _LOSS_TIP = "Mean loss over the examples of the last steps; lower is better."
 
 
-class ProgressPanel(DroppingRow):
-    """Epoch, step or examples, loss, speed and time left; every number keeps its place.
+class RunProgress(DroppingRow):
+    """Epoch, time left, loss, speed, step or examples; every number keeps its place.
 
-    Where the window is narrow the most important ones stay.
+    Where it is narrow the most important ones stay. The bar waits for a place in a layout.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -48,26 +48,27 @@ class ProgressPanel(DroppingRow):
         self._left = self._number(
             "10:00:00 left", "Estimated time left; after the end, the duration."
         )
-        self._bar = QProgressBar(self)
-        self._bar.setObjectName("run_progress")
-        self._bar.setRange(0, _BAR_STEPS)
-        self._bar.setTextVisible(False)
-        self._bar.setAccessibleName("Progress of the run")
-        self._bar.setToolTip("Progress of the run. Stopping a training early saves the model.")
-        self._bar.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.row.setContentsMargins(16, 8, 16, 8)
+        self.bar = QProgressBar(parent)
+        """What of the run is done."""
+        self.bar.setObjectName("run_progress")
+        self.bar.setRange(0, _BAR_STEPS)
+        self.bar.setTextVisible(False)
+        self.bar.setProperty("thin", "true")
+        self.bar.setAccessibleName("Progress of the run")
+        self.bar.setToolTip("Progress of the run. Stopping a training early saves the model.")
+        self.bar.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.row.setContentsMargins(0, 0, 0, 0)
         self.row.setSpacing(16)
         for label in (
             self._phase,
             self._epoch,
-            self._step,
+            self._left,
             self._loss,
             self._rate,
+            self._step,
             self._waiting,
-            self._left,
         ):
             self.row.addWidget(label)
-        self.row.addWidget(self._bar, 1)
         self.setDroppable((self._waiting, self._step, self._rate, self._loss))
         self.setStatus(None, "")
 
@@ -91,7 +92,7 @@ class ProgressPanel(DroppingRow):
         self._waiting.setText(_waiting_text(shown))
         self._left.setText(_time_text(shown))
         self._show_bar(shown, is_run=status is not None)
-        self._bar.setFormat(f"{epoch}, {step}" if epoch else step)
+        self.bar.setFormat(f"{epoch}, {step}" if epoch else step)
 
     def _show_bar(self, status: RunStatus, *, is_run: bool) -> None:
         done, total = status.step, status.step_total
@@ -103,10 +104,10 @@ class ProgressPanel(DroppingRow):
             done, total = progress.done, progress.total
         elif waits:
             # Start-up has no measure: the bar moves to and fro and the words say what goes on.
-            self._bar.setRange(0, 0)
+            self.bar.setRange(0, 0)
             return
-        self._bar.setRange(0, _BAR_STEPS)
-        self._bar.setValue(min(_BAR_STEPS, done * _BAR_STEPS // total) if total else 0)
+        self.bar.setRange(0, _BAR_STEPS)
+        self.bar.setValue(min(_BAR_STEPS, done * _BAR_STEPS // total) if total else 0)
 
     def _number(self, widest: str, tip: str) -> QLabel:
         label = QLabel(self)

@@ -1,5 +1,5 @@
 """What is to be said about the shown run, and what can be done with it."""
 
-from gpupanel.ui.panels.run_banner.banner import RunBanner
+from gpupanel.ui.run_page.banner.banner import RunBanner
 
 __all__ = ["RunBanner"]

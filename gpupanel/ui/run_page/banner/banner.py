@@ -1,0 +1,185 @@
+"""The head of a run's page: which one it is, how far, how it ended and why, and its buttons."""
+
+from PySide6.QtCore import QEvent, QSize
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
+from typing_extensions import override
+
+from gpupanel.ui.menus.window_actions import WindowActions
+from gpupanel.ui.run_page.banner.problem_card import ProblemCard
+from gpupanel.ui.run_page.banner.run_buttons import RunButtons
+from gpupanel.ui.run_page.banner.texts import selectable, sentences
+from gpupanel.ui.run_page.progress import RunProgress
+from gpupanel.ui.widgets.labels import ElidedLabel, Tone, set_tone
+from gpupanel.ui.widgets.layouts import column_in
+from gpupanel.ui.widgets.tips import wrapped
+
+_MEMORY_TIP = (
+    "TensorFlow frees GPU memory only when its process ends. The run's GPUs were watched until it "
+    "was free again."
+)
+
+_LONGEST_TITLE = 60
+"""Letters; a longer one would make the window wider than a screen."""
+_LEAST_STATE_WIDTH = 48
+"""Pixels."""
+
+
+class RunBanner(QFrame):
+    """One line with the run's name, where it stands, and its buttons; below it what is to be said.
+
+    Args:
+        actions: Its buttons follow them; some of its own when left out.
+        parent: The owner in Qt's sense.
+    """
+
+    def __init__(self, actions: WindowActions | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("run_banner")
+        self._run_name = self._label = ""
+        self._is_beside: bool | None = None
+        self._make_words()
+        self.progress = RunProgress(self)
+        """How far it is, while it goes on."""
+        self.problem = ProblemCard(self)
+        """What ended the run, with its fixes."""
+        self.buttons = RunButtons(actions or WindowActions(self), self)
+        """What can be done with it."""
+        self._compose()
+        self.setRun("")
+
+    def setRun(self, title: str) -> None:
+        """Name the run that is shown; empty: none is."""
+        self._run_name = title
+        self._show_title()
+        self.setVisible(bool(title))
+
+    def setEnd(self, words: str) -> None:
+        """Say how the run ended, where its progress stood; empty: it goes on.
+
+        Args:
+            words: How it ended, and what it reached.
+        """
+        self._state.setText(words)
+        self._state.setToolTip(wrapped(words))
+        self._state.setVisible(bool(words))
+        self.progress.setVisible(not words)
+        self.progress.bar.setVisible(not words)
+
+    def setLabel(self, label: str) -> None:
+        """Call the run as a person does; empty: as its folder is called."""
+        self._label = label
+        self._show_title()
+
+    def title(self) -> str:
+        """How the shown run is called; empty: none is shown."""
+        return self._label or self._run_name
+
+    def setCard(self, words: str) -> None:
+        """Say what became of a run that ended; empty: it goes on.
+
+        Args:
+            words: Its best epoch, how long it took, how large its model is.
+        """
+        self._card.setText(words)
+        self._card.setVisible(bool(words))
+
+    def setStory(self, words: str) -> None:
+        """Say how the run came to go on after an end; empty: it never had to."""
+        self._story.setText(f"↻ {words}" if words else "")
+        self._story.setVisible(bool(words))
+
+    def setMemory(self, words: str, *, is_held: bool = False) -> None:
+        """Say what became of the GPU memory that the run held.
+
+        Args:
+            words: Empty: it held none, or goes on.
+            is_held: Some of it did not come back.
+        """
+        self._memory.setText(f"! {words}" if is_held else words)
+        set_tone(self._memory, Tone.WARNING if is_held else Tone.MUTED)
+        self._memory.setVisible(bool(words))
+
+    def setNotice(self, words: str) -> None:
+        """Say what became of what was asked for; empty: nothing was, or it is seen elsewhere."""
+        self._notice.setText(words)
+        self._notice.setVisible(bool(words))
+
+    def setGaps(self, words: str, hint: str = "") -> None:
+        """Say what of the run cannot be shown; empty: all of it can."""
+        self._gaps.setText(words)
+        self._gaps.setToolTip(wrapped(hint))
+        self._gaps.setVisible(bool(words))
+
+    @override
+    def minimumSizeHint(self) -> QSize:
+        least = super().minimumSizeHint()
+        return QSize(self._title.sizeHint().width() + _LEAST_STATE_WIDTH, least.height())
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange_buttons()
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        handled = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._arrange_buttons()  # a button came or went, or the name is another one
+        return handled
+
+    def _arrange_buttons(self) -> None:
+        """Beside the words, or below them where there is no room beside them."""
+        middle = self._state if self.progress.isHidden() else self.progress
+        needed = self._title.sizeHint().width() + middle.minimumSizeHint().width()
+        needed += self.buttons.sizeHint().width() + 3 * self._head.horizontalSpacing()
+        is_beside = self.width() >= needed + _LEAST_STATE_WIDTH
+        if is_beside is self._is_beside:
+            return
+        self._is_beside = is_beside
+        self._head.removeWidget(self.buttons)
+        if is_beside:
+            self._head.addWidget(self.buttons, 0, 3)
+        else:
+            self._head.addWidget(self.buttons, 2, 0, 1, 4)
+
+    def _make_words(self) -> None:
+        self._title = selectable(self, "shown_run", "title")
+        # A run's name and what it reached may be longer than a small window is wide.
+        self._state = ElidedLabel(parent=self)
+        self._state.setObjectName("shown_state")
+        self._state.setProperty("tone", "muted")
+        self._card = sentences(self, "run_card", "muted")
+        self._story = sentences(self, "run_story")
+        self._memory = sentences(self, "run_memory", "muted")
+        self._memory.setToolTip(wrapped(_MEMORY_TIP))
+        self._gaps = sentences(self, "run_gaps", "muted")
+        self._notice = sentences(self, "run_notice", "muted")
+
+    def _show_title(self) -> None:
+        title = self.title()
+        self._title.setText(title if len(title) <= _LONGEST_TITLE else f"{title[:_LONGEST_TITLE]}…")
+        names = [self._label, self._run_name] if self._label else []
+        self._title.setToolTip(wrapped("\n".join(names)))
+
+    def _compose(self) -> None:
+        head = self._head = QGridLayout()
+        head.setHorizontalSpacing(16)
+        head.setVerticalSpacing(4)
+        head.addWidget(self._title, 0, 0)
+        head.addWidget(self._state, 0, 1)
+        head.addWidget(self.progress, 0, 2)
+        head.addWidget(self.progress.bar, 1, 0, 1, 4)
+        head.setColumnStretch(1, 1)
+        self._arrange_buttons()
+        layout = column_in(self, spacing=4)
+        layout.addLayout(head)
+        for words in (self._card, self._story, self.problem, self._memory, self._gaps):
+            layout.addWidget(words)
+        layout.addWidget(self._notice)
+        self.setEnd("")
+        self.setCard("")
+        self.setStory("")
+        self.setMemory("")
+        self.setGaps("")
+        self.setNotice("")
