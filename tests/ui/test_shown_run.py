@@ -193,7 +193,7 @@ def test_that_the_loss_has_300_pixels_at_1280_by_800_while_a_run_goes_on_and_aft
     window.resize(853, 533)  # 1280 x 800 at 150 %
     qtbot.wait(100)
     assert (window.width(), window.height()) == (853, 533)
-    assert loss.height() * 1.5 >= 160
+    assert loss.height() >= 160
 
 
 def test_that_warnings_of_the_log_are_counted_on_its_tab(

@@ -75,6 +75,7 @@ class LogPanel(QWidget):
         head.addWidget(self._attention)
         head.addWidget(self._search)
         layout = column_in(self, spacing=4)
+        layout.setContentsMargins(0, 8, 0, 0)
         layout.addLayout(head)
         layout.addWidget(self._text, 1)
 

@@ -12,6 +12,8 @@ _ROWS, _LOW_ROWS = 5, 2
 """Rows of the grid that a plot takes, and a low one."""
 _LEAST_HEIGHT, _LEAST_LOW = 96, 72
 """Of each plot, in pixels: with less, rings and triangles cover the curves; and of a low one."""
+_LEAST_FIRST = 160
+"""Of the first plot, which is looked at most: on a small screen the others are scrolled to."""
 
 
 class WallLayout:
@@ -54,7 +56,8 @@ class WallLayout:
                 more -= added
                 # By their rows alone, not by how large a canvas would like to be.
                 plot.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
-                plot.setMinimumHeight(_LEAST_LOW if plot in self._low else _LEAST_HEIGHT)
+                least = _LEAST_LOW if plot in self._low else _LEAST_HEIGHT
+                plot.setMinimumHeight(_LEAST_FIRST if plot in left[:1] else least)
 
     def _rows_of(self, plot: TimePlot) -> int:
         return _LOW_ROWS if plot in self._low else _ROWS

@@ -51,6 +51,7 @@ class ExportPage(PageScroll):
         self._board = self._make_button("TensorBoard…", "tensorboard_button")
         self._board.clicked.connect(self.tensorboardRequested)
         self._folder = self._make_button("Open folder", "open_folder_button")
+        self._folder.setToolTip(wrapped(_FOLDER))
         self._folder.clicked.connect(self.folderRequested)
         self._compose()
         self.setActions(RunActions())
@@ -91,6 +92,7 @@ class ExportPage(PageScroll):
 
     def _compose(self) -> None:
         column = column_in(self.page, spacing=GRID)
+        column.setContentsMargins(0, GRID, 0, 0)
         column.addWidget(Caption("The run"))
         column.addLayout(self._rows([self._format_row(wanted) for wanted in ExportFormat]))
         column.addSpacing(GRID)

@@ -221,7 +221,7 @@ class ModelRunsPage(QWidget):
         words = self._words
         self._start = make(words.start, f"{self.task}_button", self._begin)
         set_role(self._start, "primary")
-        self._folder = make("On a f&older…", "predict_folder_button", self.folderRequested)
+        self._folder = make("On a f&older…", f"{self.task}_folder_button", self.folderRequested)
         self._folder.setVisible(self.task == "predict")
         self._other = make("", f"{self.task}_other_button", self._begin_other)
         self._session = make(
@@ -260,6 +260,7 @@ class ModelRunsPage(QWidget):
         strip.addWidget(self.progress, 1)
         strip.addWidget(self._stop, 0, Qt.AlignmentFlag.AlignRight)
         column = column_in(self, spacing=GRID)
+        column.setContentsMargins(0, GRID, 0, 0)
         column.addWidget(head)
         column.addWidget(self._strip)
         column.addWidget(self.progress.bar)

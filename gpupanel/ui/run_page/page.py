@@ -81,6 +81,7 @@ class LivePage(QWidget):
         self._curves = _CurvesArea(self.findings, self.live)
         devices = PageScroll("Devices of the run")
         column = column_in(devices.page)
+        column.setContentsMargins(0, GRID, 0, 0)
         column.addWidget(self.parts)
         column.addStretch(1)
         self.tabs = RunTabs(

@@ -130,9 +130,8 @@ class RunButtons(QWidget):
         """Offer the run that saved the model which this one took; ``None``: it took no run's."""
         self._origin_run = origin
         self._origin.setVisible(origin is not None)
-        if origin is not None:
-            tip = f"Shows {visible_line(origin.title)}, which saved this model"
-            self._origin.setToolTip(wrapped(tip))
+        name = "the run" if origin is None else f"{visible_line(origin.title)},"
+        self._origin.setToolTip(wrapped(f"Shows {name} which saved this model"))
 
     def setSteering(self, states: ButtonStates | None) -> None:
         """Let the run be steered; ``None``: it is not the one that goes on."""
