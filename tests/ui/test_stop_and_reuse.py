@@ -46,6 +46,7 @@ def _follow(qtbot, window, run):
     run.begin()
     run.step(5)
     window.control.follow(run.layout)
+    window.tabs.show_live()
     qtbot.waitUntil(lambda: window.session.run_state is RunState.RUNNING, timeout=10_000)
     # Its last steps may still be on their way.
     qtbot.waitUntil(lambda: window.session.run_status.step == 5, timeout=10_000)

@@ -24,6 +24,7 @@ from gpupanel.ui.widgets.buttons import FocusKeepingButton
 from gpupanel.ui.widgets.flow_layout import FlowLayout
 from gpupanel.ui.widgets.labels import EmptyState, set_role
 from gpupanel.ui.widgets.layouts import column_in, row_in
+from gpupanel.ui.widgets.page_scroll import PageScroll
 from gpupanel.ui.widgets.tips import wrapped
 
 ModelTask = Literal["evaluate", "predict"]
@@ -267,7 +268,11 @@ class ModelRunsPage(QWidget):
         column.addWidget(self._problem)
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self.panel)
-        column.addLayout(self._stack, 1)
+        # Its least size is more than a small window has.
+        result = PageScroll(self._words.title)
+        result.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        column_in(result.page).addLayout(self._stack)
+        column.addWidget(result, 1)
 
     def _show_empty(self) -> None:
         if self._actions.offers_evaluate:
