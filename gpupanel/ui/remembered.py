@@ -71,6 +71,7 @@ def remembered_columns(settings: QSettings) -> ColumnChoices:
         grouped_by=_text(document, "grouped_by"),
         figure=_text(document, "figure"),
         baseline=_text(document, "baseline"),
+        trainings_only=document.get("trainings_only") is not False,
     )
 
 

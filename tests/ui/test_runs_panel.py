@@ -5,13 +5,21 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QItemSelectionModel, QPoint, QSettings, Qt
-from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu, QPushButton, QTableView
+from PySide6.QtWidgets import (
+    QApplication,
+    QCheckBox,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QPushButton,
+    QTableView,
+)
 
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import Problem
 from gpupanel.runs.history.run_settings import RunSettings
 from gpupanel.runs.history.run_summary import RunProgress, RunSummary
-from gpupanel.ui import formatting
+from gpupanel.ui import formatting, theme
 from gpupanel.ui.panels.runs_panel import RunsPanel
 from gpupanel.ui.panels.runs_panel.column_choices import ColumnChoices
 from gpupanel.ui.panels.runs_panel.columns import COLUMNS, run_tip
@@ -130,7 +138,85 @@ def test_that_restarts_have_a_column_where_there_were_any(panel, table):
     assert table.isColumnHidden(place)
 
 
+def _evaluation(name, task="evaluate"):
+    return BEST.model_copy(update={"name": name, "profile_name": name, "task": task})
+
+
+def _trainings_only(panel):
+    return panel.findChild(QCheckBox, "runs_trainings_only")
+
+
+def test_that_evaluations_stand_between_trainings_only_when_asked_for(panel, table):
+    count = panel.findChild(QLabel, "runs_count")
+    panel.setRuns((GOING, _evaluation("e"), _evaluation("p", "predict"), BEST, _evaluation("f")))
+
+    assert _names(table) == ["going", "best"]
+    assert count.text() == "2 runs · 2 evaluations, 1 prediction hidden"
+
+    _trainings_only(panel).click()
+
+    assert sorted(_names(table)) == ["best", "e", "f", "going", "p"]
+    assert count.text() == "5 runs"
+
+
+def test_that_a_search_says_of_what_it_found_that_it_is_hidden(panel, table):
+    panel.setRuns((GOING, BEST, _evaluation("evaluated"), _evaluation("other")))
+    panel.findChild(QLineEdit, "runs_search").setText("evaluated")
+
+    assert not _names(table)
+    assert panel.findChild(QLabel, "runs_count").text() == "0 of 2 runs · 1 evaluation hidden"
+    assert panel.findChild(QPushButton, "runs_clear_search").isVisible()
+
+    panel.findChild(QPushButton, "runs_all_tasks").click()
+
+    assert _names(table) == ["evaluated"]
+    assert not _trainings_only(panel).isChecked()
+
+
+def test_that_a_list_without_trainings_leads_to_what_there_is(panel, table):
+    panel.setRuns((_evaluation("e"),))
+    words = [each for each in panel.findChildren(EmptyState) if each.isVisible()]
+    assert [each.findChildren(QLabel)[0].text() for each in words] == ["No trainings yet"]
+    assert not panel.findChild(QPushButton, "runs_clear_search").isVisible()
+
+    panel.findChild(QPushButton, "runs_all_tasks").click()
+
+    assert _names(table) == ["e"]
+
+
+def test_that_it_is_remembered_whether_evaluations_are_listed(panel, table, qtbot, tmp_path):
+    settings = QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat)
+    assert remembered_columns(settings).trainings_only
+    with qtbot.waitSignal(panel.columnsChanged):
+        _trainings_only(panel).click()
+    remember_columns(settings, panel.columns())
+
+    other = RunsPanel(Path("/runs"))
+    qtbot.addWidget(other)
+    other.setColumns(remembered_columns(settings))
+    other.setRuns((BEST, _evaluation("e")))
+
+    assert sorted(_names(other.findChild(QTableView, "runs_table"))) == ["best", "e"]
+
+
+def test_that_what_failed_is_seen_by_its_colour_too(panel, table):
+    failed = BEST.model_copy(update={"name": "f", "outcome": Outcome.FAILED})
+    panel.setRuns((GOING, BEST, LOST, failed))
+    place = [column.key for column in COLUMNS].index("outcome")
+    cells = [table.model().index(row, place) for row in range(4)]
+    colors = {cell.data(): cell.data(Qt.ItemDataRole.ForegroundRole) for cell in cells}
+
+    error = theme.current().color("error")
+    assert colors == {
+        "Running, 45 %": None,
+        "Completed": None,
+        "Lost": error,
+        "Failed": error,
+    }
+
+
 def test_that_an_evaluation_reports_what_it_found(panel, table):
+    _trainings_only(panel).setChecked(False)
     evaluated = BEST.model_copy(
         update={"task": "evaluate", "metrics": Metrics(accuracy=0.5, loss=2.0)}
     )

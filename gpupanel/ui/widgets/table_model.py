@@ -10,6 +10,8 @@ from PySide6.QtGui import QIcon, QPixmap
 from typing_extensions import override
 
 from gpupanel.domain.visible_text import visible_line
+from gpupanel.ui import theme
+from gpupanel.ui.widgets.labels import Tone
 from gpupanel.ui.widgets.tips import wrapped
 
 RowT = TypeVar("RowT")
@@ -33,6 +35,7 @@ class Column(Generic[RowT]):
         icon: Before the title.
         image: Before the text of its cells.
         number_text: What a cell with that number says, for figures of several rows together.
+        tone: How the text of a cell is meant, which colours it; its words say the same.
     """
 
     title: str
@@ -46,6 +49,7 @@ class Column(Generic[RowT]):
     icon: Callable[[], QIcon] | None = None
     image: Callable[[RowT], QPixmap | None] | None = None
     number_text: Callable[[float], str] | None = None
+    tone: Callable[[RowT], Tone] | None = None
 
     @property
     def alignment(self) -> int:
@@ -186,6 +190,9 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
                 return column.alignment
             case Qt.ItemDataRole.DecorationRole if column.image is not None:
                 return column.image(row)
+            case Qt.ItemDataRole.ForegroundRole if column.tone is not None:
+                tone = column.tone(row)
+                return theme.current().color(tone) if tone else None
         return None
 
     @override

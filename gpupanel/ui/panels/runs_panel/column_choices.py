@@ -17,6 +17,7 @@ class ColumnChoices:
         grouped_by: The key of the column that the runs are grouped by; empty: none.
         figure: What the titles of groups show of numbers: a :class:`Figure`.
         baseline: The name of the run that stands first; empty: none.
+        trainings_only: Evaluations and predictions are not listed between trainings.
     """
 
     shown: dict[str, bool]
@@ -27,3 +28,4 @@ class ColumnChoices:
     grouped_by: str = ""
     figure: str = Figure.MEAN.value
     baseline: str = ""
+    trainings_only: bool = True

@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from operator import methodcaller
 
-from gpupanel.domain.outcome import FURTHER_METRICS
+from gpupanel.domain.outcome import FURTHER_METRICS, Outcome
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.time_spent import TimeCategory
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.run_text import run_outcome_text
 from gpupanel.ui import formatting
+from gpupanel.ui.widgets.labels import Tone
 from gpupanel.ui.widgets.table_model import Column
 
 
@@ -21,6 +22,15 @@ def _capitalised(text: str) -> str:
 
 def _outcome(run: RunSummary) -> str:
     return _capitalised(run_outcome_text(run)) or formatting.DASH
+
+
+def _outcome_tone(run: RunSummary) -> Tone:
+    """What went wrong is seen in a long list before it is read."""
+    if run.is_running:
+        return Tone.PLAIN if run.problem is None else Tone.WARNING
+    if run.flaw is not None or run.outcome in (Outcome.FAILED, Outcome.LOST):
+        return Tone.ERROR
+    return Tone.PLAIN
 
 
 def _when(run: RunSummary) -> str:
@@ -117,6 +127,7 @@ COLUMNS: tuple[Column[RunSummary], ...] = (
         _outcome,
         _outcome,
         key="outcome",
+        tone=_outcome_tone,
     ),
     _number(
         "Duration",

@@ -1,6 +1,7 @@
 """Past runs and those that go on: found, opened, named, compared, and moved to the bin."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,10 +23,11 @@ from gpupanel.domain.problem_text import problem_sentences
 from gpupanel.runs.history.run_settings import RunSettings
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.tools.export.export_format import ExportFormat, ModelExportFormat
-from gpupanel.ui import formatting, theme
+from gpupanel.ui import theme
 from gpupanel.ui.panels.runs_panel.actions import RunListActions, action, with_baseline
 from gpupanel.ui.panels.runs_panel.column_choices import ColumnChoices
 from gpupanel.ui.panels.runs_panel.column_chooser import ColumnChooser
+from gpupanel.ui.panels.runs_panel.nothing_found import NothingFound
 from gpupanel.ui.panels.runs_panel.search import RunSearch
 from gpupanel.ui.panels.runs_panel.table import RunsTable
 from gpupanel.ui.theme import GRID
@@ -71,7 +73,8 @@ class RunsPanel(QWidget):
     """The runs that went to the bin last are to come back."""
     refreshRequested = Signal()
     columnsChanged = Signal()
-    """A person hid, showed, moved, widened or sorted by a column: see :meth:`columns`."""
+    """A person hid, showed, moved, widened or sorted by a column, or wants trainings only or all
+    runs: see :meth:`columns`."""
     settingsWanted = Signal()
     """What the runs were started with is needed: see :meth:`setSettings`."""
 
@@ -104,6 +107,7 @@ class RunsPanel(QWidget):
         self._compose()
         self._search.searched.connect(self._show_searched)
         self._search.settingsWanted.connect(self.settingsWanted)
+        self._search.switched.connect(self.columnsChanged)
         self._table.activated.connect(self._on_activated)
         self._table.customContextMenuRequested.connect(self._open_menu)
         self._table.selectionModel().selectionChanged.connect(self._on_selection_changed)
@@ -182,11 +186,14 @@ class RunsPanel(QWidget):
 
     def columns(self) -> ColumnChoices:
         """How the columns are, to be remembered."""
-        return self._table.choices()
+        trainings_only = self._search.trainings_only.value()
+        return replace(self._table.choices(), trainings_only=trainings_only)
 
     def setColumns(self, choices: ColumnChoices) -> None:
         """Have the columns as they were remembered."""
         self._table.set_choices(choices)
+        self._search.set_trainings_only(trainings_only=choices.trainings_only)
+        self._show_found()
 
     def baseline(self) -> RunSummary | None:
         """The run that others are compared with; ``None``: none is pinned."""
@@ -224,7 +231,8 @@ class RunsPanel(QWidget):
     def _compose(self) -> None:
         self._empty = EmptyState(_NO_RUNS, _NO_RUNS_WORDS)
         self._stack = QStackedWidget(self)
-        for page in (self._table, self._empty, self._make_nothing_found()):
+        self._not_found = NothingFound(self._search)
+        for page in (self._table, self._empty, self._not_found):
             self._stack.addWidget(page)
         self._scatter_button = QPushButton("Scatter…", self)
         self._scatter_button.setObjectName("runs_scatter")
@@ -244,6 +252,7 @@ class RunsPanel(QWidget):
         buttons = QWidget(self)
         flow = FlowLayout(buttons)
         head.addWidget(self._search.field, 1)
+        head.addWidget(self._search.trainings_only)
         head.addWidget(self._count)
         head.addWidget(self._undo)
         head.addWidget(self._notice, 1)
@@ -266,30 +275,14 @@ class RunsPanel(QWidget):
         layout.addWidget(self._stack, 1)
         layout.addLayout(foot)
 
-    def _make_nothing_found(self) -> QWidget:
-        page = QWidget()
-        self._not_found = EmptyState("Nothing found", "")
-        clear = QPushButton("C&lear search")
-        clear.setObjectName("runs_clear_search")
-        clear.setToolTip("Shows all runs again (Esc)")
-        clear.clicked.connect(self._search.clear)
-        layout = QVBoxLayout(page)
-        layout.addStretch(1)
-        layout.addWidget(self._not_found)
-        layout.addWidget(clear, 0, Qt.AlignmentFlag.AlignHCenter)
-        layout.addStretch(1)
-        return page
-
     def _show_found(self) -> None:
         """How many runs there are, or what to do where there are none."""
         content = self._table.content
         count, found = len(content.all_rows), len(content.found_rows)
+        self._not_found.show_for(count)
         place = 0 if found or not self._is_listed else 2 if count else 1
         self._stack.setCurrentIndex(place)
-        self._not_found.setTexts("Nothing found", self._search.nothing_found(count))
-        runs = "1 run" if count == 1 else f"{formatting.count(count)} runs"
-        all_shown = found == count
-        self._count.setText(runs if all_shown else f"{formatting.count(found)} of {runs}")
+        self._count.setText(self._search.count_text())
 
     @Slot()
     def _show_searched(self) -> None:

@@ -13,6 +13,7 @@ from typing_extensions import override
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui import formatting
 from gpupanel.ui.panels.runs_panel.columns import run_tip
+from gpupanel.ui.widgets.labels import Tone
 from gpupanel.ui.widgets.table_model import Column, Index, TableModel
 
 _NAME = "name"
@@ -124,6 +125,9 @@ def row_column(
     def order(row: RunRow) -> str | float | None:
         return column.order(row) if column.order and isinstance(row, RunSummary) else None
 
+    def tone(row: RunRow) -> Tone:
+        return column.tone(row) if column.tone and isinstance(row, RunSummary) else Tone.PLAIN
+
     def tip(row: RunRow) -> str:
         if isinstance(row, RunGroup):
             return _figures(column, row) or row.title
@@ -139,6 +143,7 @@ def row_column(
         cell_tip=tip,
         key=column.key,
         is_shown=column.is_shown,
+        tone=None if column.tone is None else tone,
     )
 
 

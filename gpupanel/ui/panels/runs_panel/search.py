@@ -1,4 +1,7 @@
-"""The search of the list of runs: its field, what is wrong with it, and which rows it leaves."""
+"""Which runs the list shows: a search, what is wrong with it, and trainings only or all."""
+
+from collections import Counter
+from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
@@ -8,8 +11,10 @@ from gpupanel.domain.problem_text import problem_sentences
 from gpupanel.domain.run_filter import RunFilter, parse_run_filter
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.history.finding import needs_settings, run_finder
+from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui import formatting
 from gpupanel.ui.inputs.input import quoted
+from gpupanel.ui.inputs.switch import CheckBox
 from gpupanel.ui.panels.runs_panel.actions import action
 from gpupanel.ui.panels.runs_panel.table import RunsTable
 from gpupanel.ui.theme import GRID
@@ -21,18 +26,23 @@ _TIP = (
     "have to match.\nValues of settings and metrics are compared: "
     "val_accuracy > 0.9 and model = cnn and epochs >= 10 and tag:baseline"
 )
+_TRAINING = "train"
+_TASKS = {"evaluate": "evaluation", "predict": "prediction"}
+"""What a run of a task is called that is no training."""
 
 
 class RunSearch(QObject):
-    """Searches the table as somebody types; the panel arranges its field and its note.
+    """Searches the table as somebody types; the panel arranges its field, switch and note.
 
     Args:
         table: What is searched.
-        parent: Owns the field, the note and the search.
+        parent: Owns the field, the switch, the note and the search.
     """
 
     searched = Signal()
-    """Something else was typed: other rows may be shown."""
+    """Something else was typed or switched: other rows may be shown."""
+    switched = Signal()
+    """A person wants trainings only, or all runs."""
     settingsWanted = Signal()
     """What the runs were started with is compared, and not known yet."""
 
@@ -40,6 +50,7 @@ class RunSearch(QObject):
         super().__init__(parent)
         self._table = table
         self._filter = RunFilter()
+        self._is_found: Callable[[RunSummary], bool] | None = None
         self._has_settings = False
         self.field = QLineEdit(parent)
         self.field.setObjectName("runs_search")
@@ -49,6 +60,11 @@ class RunSearch(QObject):
         self.field.setClearButtonEnabled(True)
         self.field.setMaximumWidth(48 * GRID)
         self.field.textChanged.connect(self._on_typed)
+        self.trainings_only = CheckBox("Trainings only", parent)
+        self.trainings_only.setObjectName("runs_trainings_only")
+        self.trainings_only.setToolTip("Leaves out evaluations and predictions")
+        self.trainings_only.setValue(True)
+        self.trainings_only.valueChanged.connect(self._on_switched)
         self.note = QLabel(parent)
         self.note.setObjectName("runs_search_note")
         self.note.setTextFormat(Qt.TextFormat.PlainText)
@@ -58,6 +74,12 @@ class RunSearch(QObject):
         leave.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         leave.triggered.connect(self.clear)
         self.field.addAction(leave)
+        self._show_found()
+
+    def set_trainings_only(self, *, trainings_only: bool) -> None:
+        """List trainings only, or all runs, as it was remembered."""
+        self.trainings_only.setValue(trainings_only)
+        self._show_found()
 
     def take_runs(self) -> None:
         """Other runs are listed: what is wrong with the search may be right now."""
@@ -70,8 +92,39 @@ class RunSearch(QObject):
         if not self._filter.is_plain:
             self._search()
 
+    def left_out(self) -> tuple[RunSummary, ...]:
+        """The runs that only the switch keeps out of the table."""
+        if not self.trainings_only.value():
+            return ()
+        others = (run for run in self._table.runs if run.task != _TRAINING)
+        is_found = self._is_found
+        return tuple(run for run in others if is_found is None or is_found(run))
+
+    def count_text(self) -> str:
+        """How many runs are listed, of how many, and what the switch keeps out of the table."""
+        listed, content = self._table.runs, self._table.content
+        if self.trainings_only.value():
+            listed = tuple(run for run in listed if run.task == _TRAINING)
+        count, found = len(listed), len(content.found_rows)
+        runs = "1 run" if count == 1 else f"{formatting.count(count)} runs"
+        shown = runs if found == count else f"{formatting.count(found)} of {runs}"
+        hidden = self._left_out_text()
+        return f"{shown} · {hidden}" if hidden else shown
+
+    def _left_out_text(self) -> str:
+        """Such as "3 evaluations hidden"; empty: nothing is."""
+        counts = Counter(_TASKS.get(run.task, run.task) for run in self.left_out())
+        parts = [
+            f"{formatting.count(count)} {task if count == 1 else f'{task}s'}"
+            for task, count in sorted(counts.items())
+        ]
+        return f"{', '.join(parts)} hidden" if parts else ""
+
     def nothing_found(self, count: int) -> str:
         """What is said where none of so many runs is found."""
+        hidden = self._left_out_text()
+        if hidden:
+            return f"Only trainings are listed: {hidden}."
         if not self._filter.is_plain:
             return f"None of the {formatting.count(count)} runs is as that asks."
         typed = visible_line(quoted(self.field.text().strip()))
@@ -93,6 +146,18 @@ class RunSearch(QObject):
         self.field.clear()
         self._table.setFocus()
 
+    @Slot()
+    def show_all_tasks(self) -> None:
+        """Show evaluations and predictions, too, as the switch does."""
+        self.trainings_only.setChecked(False)
+        self._table.setFocus()
+
+    @Slot()
+    def _on_switched(self) -> None:
+        self._show_found()
+        self.searched.emit()
+        self.switched.emit()
+
     @Slot(str)
     def _on_typed(self, _text: str) -> None:
         self._search()
@@ -112,11 +177,25 @@ class RunSearch(QObject):
             self._say(problem_sentences(error.problems[0]), Tone.ERROR)
             if not self._table.content.found_rows:
                 self._filter = RunFilter()
-                self._table.set_search(None)
+                self._find(None)
             return
         self._filter = wanted
         self._say("", Tone.MUTED)
-        self._table.set_search(is_found if wanted != RunFilter() else None)
+        self._find(is_found if wanted != RunFilter() else None)
+
+    def _find(self, is_found: Callable[[RunSummary], bool] | None) -> None:
+        self._is_found = is_found
+        self._show_found()
+
+    def _show_found(self) -> None:
+        """Leave the runs in the table that are searched and switched on."""
+        is_found = self._is_found
+        if not self.trainings_only.value():
+            self._table.set_search(is_found)
+            return
+        self._table.set_search(
+            lambda run: run.task == _TRAINING and (is_found is None or is_found(run))
+        )
 
     def _say(self, text: str, tone: Tone) -> None:
         self.note.setText(visible_line(text))
