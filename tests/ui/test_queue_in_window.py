@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QModelIndex, QSettings, Qt
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QTableView
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QTableView, QToolButton
 from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.outcome import Outcome
@@ -18,6 +19,8 @@ from gpupanel.runs.queue import orders
 from gpupanel.runs.queue.entry import EntryState, QueueEntry
 from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.runs.queue.scheduler_trouble import forget_trouble, note_trouble
+from gpupanel.runs.sweeps.sweep_layout import SweepLayout
+from gpupanel.runs.sweeps.sweep_record import TrialChosen, append_event
 from gpupanel.ui.bindings.queue_binding import QueueBinding
 from gpupanel.ui.formatting import DASH
 from gpupanel.ui.main_window import MainWindow
@@ -300,18 +303,89 @@ def test_that_pause_remove_and_clear_reach_the_queue(
     first, second = add(files, runs_dir, "first", "second")
     ended = second.model_copy(update={"state": EntryState.ENDED})
     files.change(lambda line: line.with_changed(ended))
-    qtbot.waitUntil(lambda: len(names(window)) == 2, timeout=10_000)
+    qtbot.waitUntil(button(window, "queue_clear").isVisible, timeout=10_000)
     press(qtbot, window, "queue_clear")
-    qtbot.waitUntil(lambda: names(window) == ["first"], timeout=10_000)
+    qtbot.waitUntil(lambda: not button(window, "queue_clear").isVisible(), timeout=10_000)
+    assert files.read().entries == (first,)
     window.parts[QueueBinding].panel.choose(first.id)
     press(qtbot, window, "queue_remove")
-    qtbot.waitUntil(lambda: not window.parts[QueueBinding].panel.isVisible(), timeout=10_000)
+    qtbot.waitUntil(lambda: names(window) == [], timeout=10_000)
     assert button(window, "queue_pause").text() == "Resume &queue"
     add(files, runs_dir, "third")
-    qtbot.waitUntil(window.parts[QueueBinding].panel.isVisible, timeout=10_000)
+    qtbot.waitUntil(lambda: names(window) == ["third"], timeout=10_000)
     orders.remove(files, files.read().entries[0].id)
     window.parts[QueueBinding].panel.pauseRequested.emit(False)
     qtbot.waitUntil(lambda: not files.read().paused, timeout=10_000)
+
+
+def test_that_a_removal_is_undone_where_the_entry_stood(
+    qtbot: QtBot, window: MainWindow, files: QueueFiles, runs_dir: Path
+) -> None:
+    entries = add(files, runs_dir, "a", "b", "c")
+    qtbot.waitUntil(lambda: names(window) == ["a", "b", "c"], timeout=10_000)
+    panel = window.parts[QueueBinding].panel
+    panel.choose(entries[1].id)
+    button(window, "queue_remove").setFocus()
+    press(qtbot, window, "queue_remove")
+    qtbot.waitUntil(button(window, "queue_undo").isVisible, timeout=10_000)
+    qtbot.waitUntil(lambda: names(window) == ["a", "c"], timeout=10_000)
+    words = panel.findChild(QLabel, "queue_words")
+    assert isinstance(words, QLabel)
+    assert "“b” removed" in words.text()
+    before = window.session.profile
+
+    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+
+    qtbot.waitUntil(lambda: names(window) == ["a", "b", "c"], timeout=10_000)
+    assert files.read().entries == tuple(entries)
+    assert files.profile(entries[1].id).name == "b"
+    assert not button(window, "queue_undo").isVisible()
+    assert window.session.profile == before
+
+
+def test_that_the_last_entry_that_was_removed_comes_back_into_the_empty_queue(
+    qtbot: QtBot, window: MainWindow, files: QueueFiles, runs_dir: Path
+) -> None:
+    (only,) = add(files, runs_dir, "only")
+    qtbot.waitUntil(lambda: names(window) == ["only"], timeout=10_000)
+    window.parts[QueueBinding].panel.choose(only.id)
+    press(qtbot, window, "queue_remove")
+    qtbot.waitUntil(lambda: names(window) == [], timeout=10_000)
+    assert not button(window, "queue_remove").isVisible()
+    press(qtbot, window, "queue_undo")
+    qtbot.waitUntil(lambda: names(window) == ["only"], timeout=10_000)
+    assert files.read().entries == (only,)
+
+
+def test_that_a_trial_of_a_sweep_is_not_offered_back(
+    qtbot: QtBot, window: MainWindow, files: QueueFiles, runs_dir: Path
+) -> None:
+    (trial,) = add(files, runs_dir, "trial")
+    layout = SweepLayout(runs_dir / "sweeps" / "mine")
+    layout.root.mkdir(parents=True)
+    append_event(
+        layout, TrialChosen(time_s=1.0, number=1, entry=trial.id, values={"model.dropout": 0.5})
+    )
+    files.change(lambda line: line.with_sweep(layout.root))
+    qtbot.waitUntil(lambda: names(window) == ["trial"], timeout=10_000)
+    window.parts[QueueBinding].panel.choose(trial.id)
+    press(qtbot, window, "queue_remove")
+    qtbot.waitUntil(lambda: names(window) == [], timeout=10_000)
+    assert not button(window, "queue_undo").isVisible()
+
+
+def test_that_a_name_is_whole_as_long_as_there_is_room(
+    qtbot: QtBot, window: MainWindow, files: QueueFiles, runs_dir: Path
+) -> None:
+    name = "alpha 4: learning_rate 0.00031, weight_decay 0.0001"
+    add(files, runs_dir, name)
+    qtbot.waitUntil(lambda: names(window) == [name], timeout=10_000)
+    table = window.findChild(QTableView, "queue_table")
+    assert isinstance(table, QTableView)
+    assert table.columnWidth(1) >= table.sizeHintForColumn(1)
+    add(files, runs_dir, "x" * 200)
+    qtbot.waitUntil(lambda: len(names(window)) == 2, timeout=10_000)
+    assert table.columnWidth(1) == table.viewport().width() // 2
 
 
 def test_that_the_run_of_an_entry_opens_in_live(
@@ -323,7 +397,13 @@ def test_that_the_run_of_an_entry_opens_in_live(
     run = create_run(Profile(name="ran"), plan, runs_dir)
     ended = entry.model_copy(update={"state": EntryState.ENDED, "run": run.root, "is_filled": True})
     files.change(lambda line: line.with_changed(ended))
-    qtbot.waitUntil(lambda: names(window) == ["ran"], timeout=10_000)
+    folded = window.findChild(QToolButton, "queue_ended")
+    assert isinstance(folded, QToolButton)
+    qtbot.waitUntil(folded.isVisible, timeout=10_000)
+    assert names(window) == []
+    assert folded.text() == "1 ended"
+    folded.click()
+    assert names(window) == ["ran"]
     window.parts[QueueBinding].panel.choose(entry.id)
     press(qtbot, window, "queue_open")
     assert window.control.shown is not None

@@ -3,6 +3,7 @@
 import os
 import secrets
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from gpupanel.domain.problem import ProblemError
@@ -81,6 +82,53 @@ def remove(files: QueueFiles, entry_id: str) -> WaitingLine:
     """
     line = files.change(lambda line: line.with_removed(entry_id))
     files.remove_left_overs()
+    return line
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedEntry:
+    """What was taken out of the queue, and can be put back.
+
+    Attributes:
+        place: Where it stood among all entries, counted from 0.
+    """
+
+    entry: QueueEntry
+    profile: Profile
+    place: int
+
+
+def take_out(files: QueueFiles, entry_id: str) -> RemovedEntry | None:
+    """As :func:`remove`; ``None``: its profile cannot be read, so that it cannot be put back.
+
+    Raises:
+        ProblemError: There is no such entry, or its run goes on; or the queue cannot be changed.
+    """
+    line = files.read()
+    entry = line.entry(entry_id)
+    try:
+        removed = RemovedEntry(entry, files.profile(entry_id), line.entries.index(entry))
+    except ProblemError:
+        removed = None
+    remove(files, entry_id)
+    return removed
+
+
+def put_back(files: QueueFiles, removed: RemovedEntry) -> WaitingLine:
+    """Undo :func:`take_out`: the entry stands where it stood, and waits again if it did.
+
+    Raises:
+        ProblemError: The queue cannot be changed.
+    """
+
+    def returned(line: WaitingLine) -> WaitingLine:
+        after = line.with_returned(removed.entry, removed.place)
+        if after != line:
+            files.write_profile(removed.entry.id, removed.profile)
+        return after
+
+    line = files.change(returned)
+    _wake(files)
     return line
 
 

@@ -93,6 +93,17 @@ class WaitingLine(Value):
             raise ProblemError(_goes_on(self.entry(entry_id)))
         return self._with(tuple(each for each in self.entries if each.id != entry_id))
 
+    def with_returned(self, entry: QueueEntry, place: int) -> "WaitingLine":
+        """The queue with an entry where it stood before it was removed.
+
+        Args:
+            entry: As it was; one that is there already stays as it is.
+            place: Among all entries, counted from 0; the last one when there are fewer now.
+        """
+        if any(each.id == entry.id for each in self.entries):
+            return self
+        return self._with((*self.entries[:place], entry, *self.entries[place:]))
+
     def with_moved(self, entry_id: str, place: int) -> "WaitingLine":
         """The queue with a waiting entry moved among the waiting ones.
 

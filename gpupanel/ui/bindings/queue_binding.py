@@ -9,6 +9,7 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.locations import queue_dir
 from gpupanel.runs.queue.entry import QueueEntry
+from gpupanel.runs.queue.orders import RemovedEntry
 from gpupanel.runs.queue.waiting_line import WaitingLine
 from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.bindings.queue_editing import QueueEditing
@@ -22,6 +23,9 @@ from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.runs_page import RunsPage
 from gpupanel.ui.session import Session
 from gpupanel.ui.workers.queue_worker import QueueOrder, QueueWatch
+
+_MOST_UNDONE = 20
+"""Removals that can be undone one after the other, as often as those of runs."""
 
 
 class QueueBinding(QObject):
@@ -57,6 +61,7 @@ class QueueBinding(QObject):
         self._runs_dir, self._questions = runs_dir, questions
         self._line: WaitingLine | None = None
         self._is_stopped = False
+        self._removed: list[RemovedEntry] = []
         # The second click of a double click is no second entry.
         self._after_click = QTimer(self, singleShot=True)
         self._after_click.setInterval(QApplication.doubleClickInterval())
@@ -71,6 +76,7 @@ class QueueBinding(QObject):
         session.checkingChanged.connect(self._show_button)
         self._watch.changed.connect(self._on_changed)
         self._watch.problemsChanged.connect(self.panel.setProblems)
+        self._watch.removed.connect(self._on_removed)
         self._watch.refused.connect(self._show_refusal)
         self._watch.notTrusted.connect(self._ask_for_trust)
         self.editing.changed.connect(self._on_edited_changed)
@@ -93,6 +99,7 @@ class QueueBinding(QObject):
         panel.editLeft.connect(self.editing.leave)
         panel.moveRequested.connect(watch.move)
         panel.removeRequested.connect(watch.remove)
+        panel.undoRequested.connect(self._undo)
         panel.pauseRequested.connect(self._pause)
         panel.clearRequested.connect(watch.clear)
 
@@ -110,6 +117,20 @@ class QueueBinding(QObject):
     @Slot(bool)
     def _pause(self, paused: bool) -> None:
         self._watch.set_paused(paused=paused)
+
+    @Slot(object)
+    def _on_removed(self, removed: RemovedEntry) -> None:
+        self._removed = [*self._removed, removed][-_MOST_UNDONE:]
+        self._show_undo()
+
+    @Slot()
+    def _undo(self) -> None:
+        if self._removed:
+            self._watch.put_back(self._removed.pop())
+            self._show_undo()
+
+    def _show_undo(self) -> None:
+        self.panel.setRemoved(self._removed[-1].entry.name if self._removed else "")
 
     @Slot(object)
     def _on_changed(self, line: WaitingLine) -> None:

@@ -12,10 +12,12 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.runs.queue import orders
 from gpupanel.runs.queue.entry import QueueEntry
+from gpupanel.runs.queue.orders import RemovedEntry
 from gpupanel.runs.queue.queue_files import Fingerprint, QueueFiles
 from gpupanel.runs.queue.scheduler_trouble import queue_problems
 from gpupanel.runs.queue.waiting_line import WaitingLine
 from gpupanel.runs.queue.waking import ensure_scheduler
+from gpupanel.runs.sweeps.trial_entries import is_trial
 from gpupanel.runs.trust.trusted import CodeNotTrustedError, trust
 from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.workers.facade import WorkerFacade
@@ -38,6 +40,13 @@ class QueueOrder:
 
     act: Callable[[QueueFiles], object]
     edited: str = ""
+
+
+def _taken_out(files: QueueFiles, entry_id: str) -> RemovedEntry | None:
+    # A sweep goes on without a trial that was taken out: put back it would count for nothing.
+    of_sweep = is_trial(files.read(), entry_id)
+    removed = orders.take_out(files, entry_id)
+    return None if of_sweep else removed
 
 
 class _QueueKeeper(Worker):
@@ -130,6 +139,8 @@ class QueueWatch(WorkerFacade):
     """The revision and the profile of the entry with that id: a :class:`Profile`."""
     added = Signal(str)
     """There is a new entry with that id."""
+    removed = Signal(object)
+    """An entry was taken out that can be put back: a :class:`RemovedEntry`."""
     edited = Signal(str)
     """The entry with that id has the other profile."""
     notTrusted = Signal(object, object)
@@ -165,8 +176,12 @@ class QueueWatch(WorkerFacade):
         self._order(QueueOrder(partial(orders.move, entry_id=entry_id, place=place)))
 
     def remove(self, entry_id: str) -> None:
-        """Take an entry out."""
-        self._order(QueueOrder(partial(orders.remove, entry_id=entry_id)))
+        """Take an entry out; ``removed`` follows where it can be put back."""
+        self._order(QueueOrder(partial(_taken_out, entry_id=entry_id)))
+
+    def put_back(self, removed: RemovedEntry) -> None:
+        """Let an entry that was taken out stand where it stood."""
+        self._order(QueueOrder(partial(orders.put_back, removed=removed)))
 
     def set_paused(self, *, paused: bool) -> None:
         """Start nothing any more, or go on."""
@@ -200,4 +215,6 @@ class QueueWatch(WorkerFacade):
             self.edited.emit(order.edited)
         elif isinstance(found, QueueEntry):
             self.added.emit(found.id)
+        elif isinstance(found, RemovedEntry):
+            self.removed.emit(found)
         self.submit(self._keeper.check)

@@ -3,20 +3,31 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import QModelIndex, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.queue.entry import QueueEntry
 from gpupanel.runs.queue.waiting_line import WaitingLine
-from gpupanel.ui.panels.queue_panel.queue_table import QueueTable, line_text
+from gpupanel.ui.panels.queue_panel.queue_table import QueueTable, ended_entries, line_text
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.buttons import FocusKeepingButton, FoldButton
 from gpupanel.ui.widgets.labels import ElidedLabel
+from gpupanel.ui.widgets.layouts import row_in
 from gpupanel.ui.widgets.problem_list import ProblemList
 from gpupanel.ui.widgets.tips import wrapped
+from gpupanel.ui.widgets.undo_button import UndoButton
 
 
 class QueuePanel(QWidget):
-    """A row per entry; hidden while the queue is empty."""
+    """A row per entry, those that have ended folded; hidden while the queue is empty."""
 
     runOpened = Signal(object)
     """The directory of the run that is to be shown: a :class:`Path`."""
@@ -27,6 +38,8 @@ class QueuePanel(QWidget):
     moveRequested = Signal(str, int)
     """The waiting entry with that id is to get that place, counted from 1."""
     removeRequested = Signal(str)
+    undoRequested = Signal()
+    """The entry that was removed last is to come back."""
     pauseRequested = Signal(bool)
     """Nothing more is to be started, or it is to go on."""
     clearRequested = Signal()
@@ -36,6 +49,7 @@ class QueuePanel(QWidget):
         self.setObjectName("queue_panel")
         self._line = WaitingLine()
         self._edited = ""
+        self._removed = ""
         self._table = QueueTable(self)
         self._problems = ProblemList(self)
         self._problems.hide()
@@ -51,7 +65,15 @@ class QueuePanel(QWidget):
         self._down = self._button("▼", "queue_down", self._move_down)
         self._down.setToolTip("Moves the entry down: it starts later")
         self._down.setAccessibleName("Move down")
-        self._remove = self._button("Re&move", "queue_remove", self._remove_chosen)
+        self._remove = FocusKeepingButton("Re&move", self)
+        self._remove.setObjectName("queue_remove")
+        self._remove.clicked.connect(self._remove_chosen)
+        self._undo = UndoButton("Undo", "queue_undo", "Undo removal", self)
+        self._undo.clicked.connect(self.undoRequested)
+        self._ended = FoldButton("", self)
+        self._ended.setObjectName("queue_ended")
+        self._ended.setToolTip("Shows or hides the entries that have ended")
+        self._ended.toggled.connect(self._show_line)
         self._clear = self._button("Clear e&nded", "queue_clear", self.clearRequested.emit)
         self._clear.setToolTip(
             "Removes entries that have ended or cannot start; their runs stay in the list"
@@ -67,8 +89,18 @@ class QueuePanel(QWidget):
     def setLine(self, line: WaitingLine) -> None:
         """Show the queue as it is now; the chosen entry stays chosen."""
         self._line = line
-        self._table.set_line(line)
-        self._words.setText(line_text(line))
+        self._show_line()
+
+    @Slot()
+    def _show_line(self) -> None:
+        line = self._line
+        had_focus = self.isAncestorOf(QApplication.focusWidget() or self)
+        self._table.set_line(line, with_ended=self._ended.isChecked())
+        self._foot.setHidden(self._table.isHidden())
+        ended = len(ended_entries(line))
+        self._ended.setText(f"{ended:,} ended")
+        self._ended.setVisible(bool(ended))
+        self._say()
         self._pause.setText("Resume &queue" if line.paused else "&Pause")
         self._pause.setToolTip(
             "Starts waiting entries again"
@@ -76,7 +108,17 @@ class QueuePanel(QWidget):
             else "Starts no more entries until you resume; running ones continue"
         )
         self._show_choices()
-        self.setVisible(bool(line.entries))
+        self.setVisible(bool(line.entries or self._removed))
+        if had_focus and self._foot.isHidden():
+            # Or Qt gives it to something else of the page, where keys mean other things.
+            (self._pause if self._undo.isHidden() else self._undo).setFocus()
+
+    def setRemoved(self, name: str) -> None:
+        """Offer to undo that the entry of that name was removed; empty: nothing can be undone."""
+        self._removed = visible_line(name)
+        self._undo.offer(f"Puts “{self._removed}” back into the queue" if name else "")
+        self._say()
+        self.setVisible(bool(self._line.entries or self._removed))
 
     def setProblems(self, problems: tuple[Problem, ...]) -> None:
         """Say what keeps the queue from working."""
@@ -115,11 +157,14 @@ class QueuePanel(QWidget):
                 "window is closed. A later run whose devices are free may start first."
             )
         )
-        head, foot = QHBoxLayout(), QHBoxLayout()
-        for row in (head, foot):
-            row.setSpacing(GRID)
+        self._foot = QWidget(self)
+        foot = row_in(self._foot, spacing=GRID)
+        head = QHBoxLayout()
+        head.setSpacing(GRID)
         head.addWidget(title)
         head.addWidget(self._words, 1)
+        head.addWidget(self._undo)
+        head.addWidget(self._ended)
         head.addWidget(self._clear)
         head.addWidget(self._pause)
         # As wide as the wider of their texts, so that nothing moves when they change.
@@ -136,7 +181,11 @@ class QueuePanel(QWidget):
         layout.addLayout(head)
         layout.addWidget(self._problems)
         layout.addWidget(self._table)
-        layout.addLayout(foot)
+        layout.addWidget(self._foot)
+
+    def _say(self) -> None:
+        removed = f" · “{self._removed}” removed" if self._removed else ""
+        self._words.setText(f"{line_text(self._line)}{removed}")
 
     @Slot()
     def _show_choices(self) -> None:
@@ -159,7 +208,7 @@ class QueuePanel(QWidget):
             if entry is not None and entry.is_running
             else "Removes the entry (Del); a run that has ended stays in the list below"
         )
-        self._clear.setEnabled(self._line != self._line.without_ended())
+        self._clear.setVisible(self._line != self._line.without_ended())
 
     @Slot(QModelIndex)
     def _on_activated(self, index: QModelIndex) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QMimeData, QModelIndex, QObject, Qt, Signal
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtGui import QAction, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QWidget
 from typing_extensions import override
 
@@ -23,6 +23,11 @@ def line_text(line: WaitingLine) -> str:
     parts = [f"{running:,} running" if running else "", f"{waiting:,} waiting" if waiting else ""]
     parts.append("paused: nothing more is started" if line.paused else "")
     return " · ".join(part for part in parts if part) or "none waiting"
+
+
+def ended_entries(line: WaitingLine) -> tuple[QueueEntry, ...]:
+    """The entries that have ended, well or not; what could not start is to be edited yet."""
+    return tuple(each for each in line.entries if each.state is EntryState.ENDED)
 
 
 def state_text(entry: QueueEntry) -> str:
@@ -114,7 +119,7 @@ COLUMNS: tuple[Column[QueueRow], ...] = (
 
 
 class QueueModel(TableModel[QueueRow]):
-    """A row per entry: what runs first, then what waits in its order, then what has ended.
+    """A row per entry: what runs, what waits in its order, what cannot start, what has ended.
 
     A drop changes nothing here: it asks for the move, and the queue that follows is shown.
     """
@@ -130,10 +135,11 @@ class QueueModel(TableModel[QueueRow]):
             parent=parent,
         )
 
-    def set_line(self, line: WaitingLine) -> None:
-        """Show another state of the queue."""
-        ended = (each for each in line.entries if not each.is_waiting and not each.is_running)
-        entries = (*line.running, *line.waiting, *ended)
+    def set_line(self, line: WaitingLine, *, with_ended: bool) -> None:
+        """Show another state of the queue, with or without what has ended."""
+        refused = (each for each in line.entries if each.state is EntryState.REFUSED)
+        ended = ended_entries(line) if with_ended else ()
+        entries = (*line.running, *line.waiting, *refused, *ended)
         places = {each.id: place for place, each in enumerate(line.waiting, start=1)}
         self.set_rows(QueueRow(each, places.get(each.id), line.paused) for each in entries)
 
@@ -181,10 +187,11 @@ _ROW_HEIGHT = 4 * GRID
 _MOST_ROWS = 5
 """More are scrolled: the runs below need their room, too."""
 _WIDTHS = (5 * GRID, 24 * GRID, 13 * GRID, 20 * GRID)
+_NAME = 1
 
 
 class QueueTable(TableView[QueueRow]):
-    """The chosen entry stays chosen while its row moves."""
+    """The chosen entry stays chosen while its row moves; without a row it is hidden."""
 
     removePressed = Signal()
 
@@ -195,17 +202,25 @@ class QueueTable(TableView[QueueRow]):
         self.setDragDropOverwriteMode(False)
         for column, width in enumerate(_WIDTHS):
             self.horizontalHeader().resizeSection(column, width)
+        self._fitted = _WIDTHS[_NAME]
         remove = QAction("Remove", self)
         remove.setShortcut(QKeySequence("Del"))
         remove.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         remove.triggered.connect(self.removePressed)
         self.addAction(remove)
 
-    def set_line(self, line: WaitingLine) -> None:
-        """Show this state of the queue."""
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_names()
+
+    def set_line(self, line: WaitingLine, *, with_ended: bool) -> None:
+        """Show this state of the queue, with or without what has ended."""
         chosen = self.chosen()
         before = None if chosen is None else self.queue.place_of(chosen.id)
-        self.queue.set_line(line)
+        self.queue.set_line(line, with_ended=with_ended)
+        self.setVisible(self.queue.rowCount() > 0)
+        self._fit_names()
         rows = min(_MOST_ROWS, self.queue.rowCount())
         frame = 2 * self.frameWidth() + 2
         self.setFixedHeight(
@@ -224,6 +239,15 @@ class QueueTable(TableView[QueueRow]):
         row = self.queue.place_of(entry_id)
         if row is not None:
             self.selectRow(row)
+
+    def _fit_names(self) -> None:
+        """Have names whole as far as they leave half of the table to the rest."""
+        header = self.horizontalHeader()
+        if header.sectionSize(_NAME) != self._fitted:
+            return  # drawn to another width by hand
+        wanted = min(self.sizeHintForColumn(_NAME), self.viewport().width() // 2)
+        header.resizeSection(_NAME, max(_WIDTHS[_NAME], wanted))
+        self._fitted = header.sectionSize(_NAME)
 
     def _follow(self, place: int | None, before: int | None) -> None:
         """Keep the chosen row visible; when it is gone, choose none: Del is for one entry."""

@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QModelIndex, QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QKeySequence, QShowEvent
+from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal, Slot
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -36,6 +36,7 @@ from gpupanel.ui.widgets.flow_layout import FlowLayout
 from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState
 from gpupanel.ui.widgets.stable_styles import StableStyles
 from gpupanel.ui.widgets.tips import wrapped
+from gpupanel.ui.widgets.undo_button import UndoButton
 
 if TYPE_CHECKING:
     from gpupanel.ui.panels.runs_panel.scatter_dialog import ScatterDialog
@@ -92,12 +93,8 @@ class RunsPanel(QWidget):
         self._count.setProperty("tone", "muted")
         self._notice = ElidedLabel("", self)
         self._notice.setObjectName("runs_notice")
-        self._undo = QPushButton("&Undo", self)
-        self._undo.setObjectName("runs_undo")
-        self._undo.setAccessibleName("Undo move to bin")
-        self._undo.setToolTip("Takes runs out of the bin again (Ctrl+Z)")
+        self._undo = UndoButton("&Undo", "runs_undo", "Undo move to bin", self)
         self._undo.clicked.connect(self.undoRequested)
-        self._undo.hide()
         self._where = ElidedLabel(str(runs_dir), self)
         self._where.setElideMode(Qt.TextElideMode.ElideMiddle)
         self._where.setToolTip(wrapped(f"The runs are kept in {runs_dir}"))
@@ -148,8 +145,7 @@ class RunsPanel(QWidget):
         shown = ", ".join(names[:_MOST_NAMED])
         more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
         had_focus = self._undo.hasFocus()
-        self._undo.setToolTip(wrapped(f"Takes {shown}{more} out of the bin again (Ctrl+Z)"))
-        self._undo.setVisible(bool(names))
+        self._undo.offer(f"Takes {shown}{more} out of the bin again" if names else "")
         if had_focus and not names:
             self._table.setFocus()
 
@@ -158,19 +154,6 @@ class RunsPanel(QWidget):
         super().showEvent(event)
         # Groups, axes and searches then know them when they are asked for.
         self.settingsWanted.emit()
-
-    @override
-    def event(self, event: QEvent) -> bool:
-        # Before a key of the whole window: on this page it is the bin that is undone.
-        is_undo = isinstance(event, QKeyEvent) and event.matches(QKeySequence.StandardKey.Undo)
-        if is_undo and self._undo.isVisibleTo(self):
-            if event.type() is QEvent.Type.ShortcutOverride:
-                event.accept()
-                return True
-            if event.type() is QEvent.Type.KeyPress:
-                self.undoRequested.emit()
-                return True
-        return super().event(event)
 
     def setComparable(self, comparable: bool) -> None:
         """Offer to compare runs, where something shows them so."""

@@ -72,6 +72,29 @@ def test_that_removed_entries_take_their_profiles_along(files: QueueFiles, runs_
     assert [path.stem for path in (files.folder / "profiles").iterdir()] == [second.id]
 
 
+def test_that_what_was_taken_out_stands_where_it_stood_once_it_is_put_back(
+    files: QueueFiles, runs_dir: Path
+) -> None:
+    entries = tuple(orders.add(files, Profile(name=name), runs_dir) for name in "abc")
+    removed = orders.take_out(files, entries[1].id)
+    assert removed is not None
+    assert files.read().entries == (entries[0], entries[2])
+    assert orders.put_back(files, removed).entries == entries
+    assert files.profile(entries[1].id).name == "b"
+    orders.edit(files, entries[1].id, Profile(name="later"))
+    orders.put_back(files, removed)
+    assert files.profile(entries[1].id).name == "later"
+
+
+def test_that_an_entry_without_a_profile_is_taken_out_for_good(
+    files: QueueFiles, runs_dir: Path
+) -> None:
+    entry = orders.add(files, Profile(), runs_dir)
+    files.profile_path(entry.id).unlink()
+    assert orders.take_out(files, entry.id) is None
+    assert files.read().entries == ()
+
+
 def test_that_an_edited_entry_has_the_other_profile(files: QueueFiles, runs_dir: Path) -> None:
     added = orders.add(files, Profile(name="before"), runs_dir)
     edited = orders.edit(files, added.id, Profile(name="after"))
