@@ -152,13 +152,15 @@ def _add_sweeps_and_queue(core: WindowCore, parts: WindowParts) -> None:
 def _add_window(core: WindowCore, parts: WindowParts) -> None:
     add, session, control, window = parts.add, core.session, core.control, core.window
     settings, actions = core.settings, core.actions
-    add(ProfileBinding(session, core.profiles, core.profile_bar, core.devices, window))
-    steering = (core.run_bar, core.live_page, core.devices, parts[OpenedRuns])
+    run_bar = core.run_bar
+    add(ProfileBinding(session, core.profiles, core.profile_bar, run_bar, core.devices, window))
+    steering = (run_bar, core.live_page, core.devices, parts[OpenedRuns])
     run = add(RunBinding(session, control, *steering, window))
     parts[HistoryBinding].listed.connect(run.show_run)
     chosen = add(WindowSettingsBinding(settings, actions, core.device_watch, core.runs_dir, window))
     undoing = add(UndoBinding(session, actions, window))
     undoing.settingsChanged.connect(core.tabs.show_session)
+    core.profiles.begun.connect(core.tabs.show_session)
     add(CutTexts(window))
     add(NoteBinding(session, control, chosen, window), ending=StopRank.MEMORY)
     doctor = parts[DoctorBinding]

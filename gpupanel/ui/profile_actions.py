@@ -45,6 +45,10 @@ class ProfileActions(QObject):
 
     recentChanged = Signal(object)
     """The recent profiles, the latest first: a tuple of paths."""
+    begun = Signal()
+    """A person began another profile by a menu: it is in the session now."""
+    saved = Signal(object)
+    """The profile was saved: to which file, a :class:`Path`."""
     changesGivenUp = Signal()
     """The person does not want to keep what was changed."""
 
@@ -73,7 +77,7 @@ class ProfileActions(QObject):
     def new(self) -> None:
         """Begin with the defaults."""
         if self.may_lose_changes():
-            self._session.open_profile(Profile(), None)
+            self._begin(Profile(), None)
 
     @Slot()
     def open(self) -> None:
@@ -96,7 +100,7 @@ class ProfileActions(QObject):
             return
         profile = self._profile_in(path)
         if profile is not None:
-            self._session.open_profile(profile, None)
+            self._begin(profile, None)
 
     def use_settings_of(self, layout: RunLayout) -> bool:
         """Begin with the settings of a run; says whether. Saving asks for a file."""
@@ -144,11 +148,15 @@ class ProfileActions(QObject):
             return False
         if run_of_file(path) is not None:
             # What the run was started with: its file is a record, and no profile to be edited.
-            self._session.open_profile(profile, None)
+            self._begin(profile, None)
             return True
-        self._session.open_profile(profile, path)
+        self._begin(profile, path)
         self._remember(path)
         return True
+
+    def _begin(self, profile: Profile, path: Path | None) -> None:
+        self._session.open_profile(profile, path)
+        self.begun.emit()
 
     def _profile_in(self, path: Path) -> Profile | None:
         try:
@@ -184,6 +192,7 @@ class ProfileActions(QObject):
         self._session.edit(profile)
         self._session.mark_saved(path)
         self._remember(path)
+        self.saved.emit(path)
         return True
 
     def _remember(self, path: Path) -> None:

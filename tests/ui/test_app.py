@@ -89,7 +89,7 @@ def test_that_the_window_opens_on_a_profile(tmp_path, runs_dir):
 
     answer = _opened(tmp_path, runs_dir, str(tmp_path / "mine.toml"))
 
-    assert answer["titles"] == ["mine[*] \N{EM DASH} gpupanel"]
+    assert answer["titles"] == ["mine[*] \N{EM DASH} mine.toml \N{EM DASH} gpupanel"]
 
 
 def test_that_ctrl_c_leaves_a_window_open_that_was_started_in_the_background(tmp_path, runs_dir):

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, QSettings, Qt, QUrl
-from PySide6.QtGui import QDropEvent
+from PySide6.QtGui import QAction, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -215,6 +215,33 @@ def test_that_a_profile_target_is_opened(opened, tmp_path):
 
     assert window.windowTitle().startswith("mine")
     assert not window.session.is_dirty
+
+
+def test_that_what_was_saved_and_where_is_said(opened, person, tmp_path):
+    window = opened()
+    window.session.edit(window.session.profile.model_copy(update={"name": "first training"}))
+    person.saves = tmp_path / "digits.toml"
+    title = window.windowTitle()
+
+    window.findChild(QAction, "file_save_as").trigger()
+
+    assert _text(window, "run_detail") == "Saved to digits.toml"
+    assert title == "first training[*] — gpupanel"
+    assert window.windowTitle() == "first training[*] — digits.toml — gpupanel"
+
+
+def test_that_a_profile_that_is_begun_is_seen(opened, person, tmp_path):
+    write_profile(tmp_path / "mine.toml", Profile(name="mine"))
+    window = opened()
+    window.tabs.show_live()
+    window.findChild(QAction, "file_new").trigger()
+    assert window.tabs.currentWidget() is window.session_page
+
+    window.tabs.setCurrentWidget(window.runs)
+    person.opens = tmp_path / "mine.toml"
+    window.findChild(QAction, "file_open").trigger()
+    assert window.session.profile.name == "mine"
+    assert window.tabs.currentWidget() is window.session_page
 
 
 def test_that_settings_of_one_profile_do_not_come_back_in_another(opened):

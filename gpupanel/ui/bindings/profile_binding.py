@@ -1,5 +1,7 @@
 """Ties the profile bar and the device list to the session and its files."""
 
+from pathlib import Path
+
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QMainWindow
 
@@ -9,24 +11,35 @@ from gpupanel.planning.prepare import Preparation
 from gpupanel.ui.device_choices import DeviceChoices
 from gpupanel.ui.panels.device_panel import DevicePanel
 from gpupanel.ui.panels.profile_bar import ProfileBar
+from gpupanel.ui.panels.run_bar import RunBar
 from gpupanel.ui.profile_actions import ProfileActions, example_profiles
 from gpupanel.ui.session import Session
 
 
 class ProfileBinding(QObject):
-    """Shows the profile in what stands around the tabs, and takes its changes back."""
+    """Shows the profile in what stands around the tabs, and takes its changes back.
+
+    Args:
+        session: Has the profile.
+        profiles: Its files.
+        bar: Shows its name, and has the menus of recent and example profiles.
+        run_bar: Says for a moment that it was saved.
+        devices: Shows and chooses the devices.
+        window: Has name and file in its title.
+    """
 
     def __init__(
         self,
         session: Session,
         profiles: ProfileActions,
         bar: ProfileBar,
+        run_bar: RunBar,
         devices: DevicePanel,
         window: QMainWindow,
     ) -> None:
         super().__init__(window)
         self._session = session
-        self._bar = bar
+        self._bar, self._run_bar = bar, run_bar
         self._devices = devices
         self._window = window
         bar.nameEdited.connect(self._rename)
@@ -36,6 +49,7 @@ class ProfileBinding(QObject):
         bar.saveAsRequested.connect(profiles.save_as)
         bar.fileChosen.connect(profiles.open_file)
         bar.exampleChosen.connect(profiles.open_example)
+        profiles.saved.connect(self._say_saved)
         profiles.recentChanged.connect(bar.setRecent)
         session.documentChanged.connect(self._show_document)
         session.profileChanged.connect(self._show_choices)
@@ -54,8 +68,14 @@ class ProfileBinding(QObject):
         session = self._session
         name = session.profile.name
         self._bar.setDocument(name, is_dirty=session.is_dirty, path=session.path)
-        self._window.setWindowTitle(f"{visible_line(name)}[*] \N{EM DASH} gpupanel")
+        file = () if session.path is None else (session.path.name,)
+        parts = [f"{visible_line(name)}[*]", *map(visible_line, file), "gpupanel"]
+        self._window.setWindowTitle(" \N{EM DASH} ".join(parts))
         self._window.setWindowModified(session.is_dirty)
+
+    @Slot(object)
+    def _say_saved(self, path: Path) -> None:
+        self._run_bar.setNotice(f"Saved to {visible_line(path.name)}")
 
     @Slot()
     def _show_choices(self) -> None:

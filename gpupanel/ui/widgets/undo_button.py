@@ -22,12 +22,12 @@ class UndoButton(QPushButton):
         super().__init__(text, panel)
         self.setObjectName(name)
         self.setAccessibleName(title)
-        self.hide()
+        self.offer("")
         panel.installEventFilter(self)
 
     def offer(self, tip: str) -> None:
         """Offer it, and say what it does; empty: there is nothing to take back."""
-        self.setToolTip(wrapped(f"{tip} (Ctrl+Z)") if tip else "")
+        self.setToolTip(wrapped(f"{tip or 'There is nothing to undo'} (Ctrl+Z)"))
         self.setVisible(bool(tip))
 
     @override
