@@ -87,7 +87,7 @@ def decoded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     )
     assert done.returncode == 0, done.stderr[-4000:]
     found = json.loads(done.stdout.splitlines()[-1])
-    return {**found, "names": sorted(contents)}
+    return {**found, "names": sorted(contents), "warnings": done.stderr}
 
 
 def of(decoded: dict[str, Any], name: str, channels: int) -> list[list[Any]]:
@@ -132,6 +132,11 @@ def test_that_tensorflow_takes_no_file_that_is_refused_otherwise(
         assert not is_by_tensorflow
     assert decoded["together"]
     assert decoded["unreadable"] == sorted(decoded["names"].index(bad) for bad in BAD)
+
+
+@pytest.mark.tensorflow
+def test_that_images_of_several_sizes_give_no_warning(decoded: dict[str, Any]) -> None:
+    assert "retracing" not in decoded["warnings"]
 
 
 @pytest.mark.tensorflow

@@ -67,10 +67,10 @@ class JpegDecoder:
         return found
 
     def _decode(self, decoding: "_Decoding", contents: Sequence[bytes]) -> Pixels:
-        if decoding not in self._functions:
-            # Two threads may make one each, of which one is forgotten.
-            self._functions[decoding] = decoding.function(self._at_once)
         with tf.device(_HOST):
+            if decoding not in self._functions:
+                # Two threads may make one each, of which one is forgotten.
+                self._functions[decoding] = decoding.function(self._at_once)
             # What the tensor holds, not a copy of it.
             return np.asarray(self._functions[decoding](tf.constant(contents)))
 
@@ -115,11 +115,13 @@ class _Decoding:
                     images.append(self._decoded(content))
             return tf.stack(images)
 
+        # Traced here and once: TensorFlow takes functions made of the same lines for one, and would
+        # warn in a run of several sizes that its calls are traced again and again.
         return tf.function(
             looped if self.count is None else unrolled,
             input_signature=[tf.TensorSpec([self.count], tf.string)],
             autograph=False,
-        )
+        ).get_concrete_function()
 
     def _decoded(self, content: tf.Tensor) -> tf.Tensor:
         pixels = tf.io.decode_jpeg(
