@@ -101,6 +101,28 @@ def test_that_a_setting_that_differs_stands_against_the_accuracy(dialog, plot):
     assert dialog.findChild(QLabel, "scatter_word").text() == "4 runs; 1 without such values"
 
 
+def test_that_a_setting_that_some_runs_lack_is_no_difference(qtbot, panel):
+    lacking = {
+        name: RunSettings((("data.augmentation.rotation", 0.0), *settings.pairs))
+        if name == "run-0"
+        else settings
+        for name, settings in SETTINGS.items()
+    }
+    panel.setSettings(lacking)
+    qtbot.mouseClick(panel.findChild(QPushButton, "runs_scatter"), Qt.MouseButton.LeftButton)
+    dialog = panel.findChild(ScatterDialog, "scatter_dialog")
+    assert _box(dialog, "x").currentText() == "Learning rate"
+    assert _box(dialog, "x").findText("Rotation") < 0
+
+
+def test_that_a_setting_differs_only_among_the_runs_that_are_shown(qtbot, panel):
+    panel.findChild(QLineEdit, "runs_search").setText("training.optimizer = adam")
+    qtbot.mouseClick(panel.findChild(QPushButton, "runs_scatter"), Qt.MouseButton.LeftButton)
+    dialog = panel.findChild(ScatterDialog, "scatter_dialog")
+    assert _box(dialog, "x").currentText() == "Learning rate"
+    assert _box(dialog, "x").findText("Optimizer") < 0
+
+
 def test_that_a_switch_shows_numbers_by_their_value(qtbot, dialog, plot):
     switch = dialog.findChild(QCheckBox, "scatter_x_log")
     switch.setFocus()

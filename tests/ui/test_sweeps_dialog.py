@@ -85,15 +85,67 @@ def cells(dialog):
 
 def test_that_each_trial_is_a_row_with_its_values_and_what_it_came_to(dialog):
     assert cells(dialog)[1:] == [
-        ["2", "0.001", "[128, 64]", "sgd", "0.125", "2", "Completed", "run-2"],
-        ["3", "0.01", "[64]", "adam", "0.4", "3", "Pruned after epoch 2", "run-3"],
+        ["2", "0.001", "[128, 64]", "sgd", "0.1250", "2", "Completed", "run-2"],
+        ["3", "0.01", "[64]", "adam", "0.4000", "3", "Pruned after epoch 2", "run-3"],
         ["4", "0.03", "[32]", "sgd", DASH, DASH, "Waiting", DASH],
     ]
     words = dialog.findChild(QLabel, "sweeps_word").text()
     assert words == (
-        "digits: in progress, 3 of 6 trials have ended. Best: trial 2 with val_loss 0.125 "
-        "(learning_rate 0.001, hidden [128, 64], optimizer sgd)"
+        "digits: in progress, 3 of 6 trials have ended. Best: trial 2 with validation loss 0.1250 "
+        "(learning rate 0.001, hidden layers [128, 64], optimizer sgd)"
     )
+
+
+def test_that_settings_and_metrics_have_their_titles_and_figures_as_elsewhere(qtbot, runs_dir):
+    dialog = SweepsDialog()
+    qtbot.addWidget(dialog)
+    layout = written(runs_dir)
+    status = sweep_status(layout)
+    drawn = {1: (0.0123456789, 12_646), 2: (0.1, 1_024)}
+    trials = tuple(
+        trial.model_copy(
+            update={
+                "values": {"training.learning_rate": rate, "training.global_batch_size": batch},
+                "value": 0.98765,
+            }
+        )
+        for trial in status.trials[:2]
+        for rate, batch in [drawn[trial.number]]
+    )
+    changed = status.model_copy(update={"metric": "val_accuracy", "trials": trials})
+    dialog.setSweeps(SweepsRead((layout.root.name,), changed))
+
+    model = dialog.findChild(QTableView, "sweeps_trials").model()
+    titles = [
+        model.headerData(column, Qt.Orientation.Horizontal) for column in range(model.columnCount())
+    ]
+    assert titles[:4] == ["Trial", "Learning rate", "Global batch size", "Validation accuracy"]
+    assert cells(dialog)[0][1:4] == ["0.01235", "12,646", "98.8 %"]
+    # Nothing is lost: the tooltip has what was really tried.
+    assert "= 0.0123456789" in model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
+
+
+@pytest.mark.parametrize("log", [True, False])
+def test_that_an_axis_is_by_factors_where_the_sweep_is(qtbot, runs_dir, log):
+    layout = written(runs_dir)
+    profile = parse_profile(
+        'name = "digits"\n[sweep.values]\n'
+        f'"training.learning_rate" = {{ low = 0.01, high = 0.09, log = {str(log).lower()} }}'
+    )
+    layout.profile.write_text(dump_profile(profile), encoding="utf-8")
+    status = sweep_status(layout)
+    rates = {1: 0.01, 2: 0.03, 3: 0.09}
+    trials = tuple(
+        trial.model_copy(update={"values": {"training.learning_rate": rates[trial.number]}})
+        for trial in status.trials[:3]
+    )
+    dialog = SweepsDialog()
+    qtbot.addWidget(dialog)
+    dialog.show()
+    dialog.setSweeps(SweepsRead((layout.root.name,), status.model_copy(update={"trials": trials})))
+    plot = dialog.findChild(ParallelCoordinates)
+    low, middle, high = (plot.points_of(number)[0].y() for number in rates)
+    assert ((low - middle) == pytest.approx(middle - high)) is log
 
 
 def test_that_each_trial_is_a_line_through_its_values(dialog):

@@ -3,10 +3,12 @@
 from enum import StrEnum
 from pathlib import Path
 
+from pydantic import Field
+
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.sweep import SweptValue
+from gpupanel.domain.sweep import SweptRange, SweptValue
 from gpupanel.domain.value import Value
 from gpupanel.planning.sweep_trials import sweep_of
 from gpupanel.runs.directory.disk_problems import disk_problem
@@ -68,6 +70,7 @@ class SweepStatus(Value):
         sweep: Its folder.
         trial_count: How many trials there will be at most.
         best: The number of the best trial so far; ``None``: none was measured.
+        logarithmic: Of each setting that is tried over a range, whether by factors.
         trials: Those that were chosen so far, in order.
     """
 
@@ -78,6 +81,7 @@ class SweepStatus(Value):
     more_is_better: bool
     trial_count: int
     best: int | None = None
+    logarithmic: dict[str, bool] = Field(default_factory=dict)
     trials: tuple[TrialStatus, ...] = ()
     problem: Problem | None = None
 
@@ -147,6 +151,9 @@ def _status(layout: SweepLayout, profile: Profile, state: SweepState) -> SweepSt
         more_is_better=sweep.more_is_better,
         trial_count=len(trials) if state.begun is None else state.begun.trial_count,
         best=min(measured)[1] if measured else None,
+        logarithmic={
+            key: tried.log for key, tried in sweep.values.items() if isinstance(tried, SweptRange)
+        },
         trials=trials,
         problem=None if state.ended is None else state.ended.problem,
     )

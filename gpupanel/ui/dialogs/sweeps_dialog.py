@@ -1,6 +1,6 @@
 """A sweep's trials as a table, and as lines over the values that they have."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
@@ -15,25 +15,42 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpupanel.domain.number_text import short_number
+from gpupanel.domain.outcome import SET_METRICS
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.sweep import SweptValue
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.sweeps.sweep_status import SweepPhase, SweepStatus, TrialPhase, TrialStatus
-from gpupanel.ui.dialogs.trial_columns import number_or_text, setting_column, value_text
+from gpupanel.ui import formatting
+from gpupanel.ui.dialogs.trial_columns import (
+    exact_text,
+    number_or_text,
+    setting_column,
+    swept_number,
+    value_text,
+)
 from gpupanel.ui.formatting import DASH
+from gpupanel.ui.setting_titles import (
+    metric_title,
+    part_and_metric,
+    setting_title,
+    within_words,
+)
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import EmptyState
 from gpupanel.ui.widgets.parallel_coordinates import ParallelCoordinates, ParallelLine
-from gpupanel.ui.widgets.scatter_axis import CategoryAxis, NumberAxis, ScatterAxis, can_be_log
+from gpupanel.ui.widgets.scatter_axis import (
+    CategoryAxis,
+    NumberAxis,
+    ScatterAxis,
+    can_be_log,
+    is_wide,
+)
 from gpupanel.ui.widgets.screen_fit import resize_within_screen
 from gpupanel.ui.widgets.table_model import Column, TableModel
 from gpupanel.ui.widgets.table_view import TableView
 from gpupanel.ui.widgets.tips import wrapped
 from gpupanel.ui.workers.sweep_worker import SweepsRead
 
-_WIDE = 30.0
-"""By how much numbers are apart so that powers of ten show them better."""
 _NONE = (
     "No sweeps yet",
     (
@@ -188,7 +205,11 @@ class SweepsDialog(QDialog):
             (trial, (*(number_or_text(trial.values.get(key)) for key in keys), trial.value))
             for trial in status.trials
         ]
-        axes = [_axis([values[n] for _, values in rows]) for n in range(len(keys) + 1)]
+        words = [*(swept_number for _ in keys), _metric_words(status.metric)]
+        axes = [
+            _axis([values[n] for _, values in rows], words[n], status.logarithmic.get(key))
+            for n, key in enumerate((*keys, status.metric))
+        ]
         reached = [trial.value for trial in status.trials if trial.value is not None]
         low, high = min(reached, default=0.0), max(reached, default=0.0)
 
@@ -199,7 +220,7 @@ class SweepsDialog(QDialog):
             return part if status.more_is_better or high <= low else 1.0 - part
 
         lines = [ParallelLine(trial.number, values, merit(trial.value)) for trial, values in rows]
-        titles = (*(key.rpartition(".")[2] for key in keys), status.metric)
+        titles = (*map(setting_title, keys), metric_title(status.metric))
         self._plot.setLines(lines, axes, titles, status.best)
 
     @Slot()
@@ -235,9 +256,11 @@ def _words(status: SweepStatus, *, is_known: bool) -> str:
     best = next((trial for trial in status.trials if trial.number == status.best), None)
     if best is not None:
         values = ", ".join(
-            f"{key.rpartition('.')[2]} {value_text(value)}" for key, value in best.values.items()
+            f"{within_words(setting_title(key))} {value_text(value)}"
+            for key, value in best.values.items()
         )
-        figure = f"{status.metric} {short_number(best.value)}"
+        title = within_words(metric_title(status.metric))
+        figure = f"{title} {_metric_words(status.metric)(best.value)}"
         words += f". Best: trial {best.number} with {figure} ({values})"
     if status.state is SweepPhase.IN_PROGRESS and not is_known:
         words += ". The queue does not know it, so no more trials begin"
@@ -255,10 +278,12 @@ def _columns(status: SweepStatus) -> list[Column[TrialStatus]]:
         is_number=True,
     )
     settings = [setting_column(key, _values, status.trials) for key in status.keys]
+    words = _metric_words(status.metric)
     reached: Column[TrialStatus] = Column(
-        status.metric,
-        f"The best value after an epoch; {'more' if status.more_is_better else 'less'} is better",
-        lambda trial: short_number(trial.value),
+        metric_title(status.metric),
+        f"The best value of {status.metric} after an epoch; "
+        f"{'more' if status.more_is_better else 'less'} is better",
+        lambda trial: words(trial.value),
         order=lambda trial: trial.value,
         is_number=True,
     )
@@ -290,15 +315,33 @@ def _state_text(trial: TrialStatus) -> str:
 
 
 def _tip(trial: TrialStatus) -> str:
-    values = [f"{key} = {value_text(value)}" for key, value in trial.values.items()]
+    values = [f"{key} = {exact_text(value)}" for key, value in trial.values.items()]
     problem = [] if trial.problem is None else [trial.problem.message, trial.problem.hint]
     return "\n".join([f"Trial {trial.number}: {_state_text(trial)}", *values, *problem])
 
 
-def _axis(values: list[str | float | None]) -> ScatterAxis:
+def _metric_words(metric: str) -> Callable[[float | None], str]:
+    """How values of that metric are written, here and in the table of runs."""
+    measured = SET_METRICS.get(part_and_metric(metric)[1])
+    is_fraction = measured is not None and measured.is_fraction
+    return formatting.fraction if is_fraction else formatting.number
+
+
+def _axis(
+    values: list[str | float | None],
+    words: Callable[[float], str],
+    is_by_factors: bool | None,
+) -> ScatterAxis:
+    """The axis of a setting or of the metric.
+
+    Args:
+        values: Of the trials.
+        words: What a number is called.
+        is_by_factors: As the sweep has its range; ``None``: it has none, and the values tell.
+    """
     there = [value for value in values if value is not None]
     numbers = [value for value in there if isinstance(value, float)]
     if not numbers or len(numbers) < len(there):
         return CategoryAxis(str(value) for value in there)
-    is_log = can_be_log(numbers) and max(numbers) > _WIDE * min(numbers)
-    return NumberAxis(numbers, short_number, is_log=is_log)
+    is_log = is_wide(numbers) if is_by_factors is None else is_by_factors
+    return NumberAxis(numbers, words, is_log=is_log and can_be_log(numbers))

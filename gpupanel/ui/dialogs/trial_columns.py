@@ -3,12 +3,16 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
+from gpupanel.domain.number_text import short_number
 from gpupanel.domain.sweep import SweptValue
 from gpupanel.domain.toml_text import toml_value
 from gpupanel.ui.formatting import DASH
+from gpupanel.ui.setting_titles import setting_tip, setting_title
 from gpupanel.ui.widgets.table_model import Column
 
 RowT = TypeVar("RowT")
+_DIGITS = 4
+"""Of a value that was drawn from a range; the tooltip of its row has all."""
 
 
 def setting_column(
@@ -28,7 +32,12 @@ def setting_column(
         return value_text(value) if has_texts and value is not None else number_or_text(value)
 
     return Column(
-        key.rpartition(".")[2], key, lambda row: value_text(values(row).get(key)), order=order
+        setting_title(key),
+        setting_tip(key),
+        lambda row: value_text(values(row).get(key)),
+        order=order,
+        is_number=not has_texts,
+        key=key,
     )
 
 
@@ -36,6 +45,17 @@ def value_text(value: SweptValue | None) -> str:
     """A value as it is shown; a dash where a trial has none."""
     if value is None:
         return DASH
+    number = number_or_text(value)
+    return number if isinstance(number, str) else swept_number(number)
+
+
+def swept_number(value: float | None) -> str:
+    """A number that was tried, with four significant digits: "0.0003162"."""
+    return short_number(value, _DIGITS)
+
+
+def exact_text(value: SweptValue) -> str:
+    """A value with all its digits, as a profile has it."""
     return value if isinstance(value, str) else toml_value(value)
 
 
@@ -44,4 +64,4 @@ def number_or_text(value: SweptValue | None) -> str | float | None:
     if value is None:
         return None
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number and isinstance(value, int | float) else value_text(value)
+    return float(value) if is_number and isinstance(value, int | float) else exact_text(value)

@@ -1,7 +1,7 @@
 """One axis of a scatter plot: where values stand on it, and what is written beside it."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from gpupanel.domain.round_numbers import round_logarithms, round_numbers
@@ -9,6 +9,7 @@ from gpupanel.domain.round_numbers import round_logarithms, round_numbers
 _TICKS, _LOG_TICKS = 5, 3
 """The most ticks; of powers of ten there may be twice as many."""
 _MARGIN = 0.05
+_WIDE = 30.0
 
 
 class ScatterAxis(Protocol):
@@ -87,6 +88,11 @@ class CategoryAxis:
     def ticks(self) -> list[tuple[float, str]]:
         """The middle of each lane, and its text."""
         return [((lane + 0.5) * self.lane, value) for value, lane in self._lanes.items()]
+
+
+def is_wide(values: Sequence[float]) -> bool:
+    """Whether these numbers are so far apart that powers of ten show them better."""
+    return bool(values) and can_be_log(values) and max(values) > _WIDE * min(values)
 
 
 def can_be_log(values: Iterable[float]) -> bool:

@@ -22,11 +22,9 @@ from gpupanel.ui import formatting
 from gpupanel.ui.plots.scatter_plot import ScatterPlot, ScatterPoint
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import EmptyState
-from gpupanel.ui.widgets.scatter_axis import CategoryAxis, NumberAxis, can_be_log
+from gpupanel.ui.widgets.scatter_axis import CategoryAxis, NumberAxis, can_be_log, is_wide
 from gpupanel.ui.widgets.table_model import Column
 
-_WIDE = 30.0
-"""By how much numbers are apart so that powers of ten show them better."""
 _GREATEST = 1e300
 _USUAL_Y = ("accuracy", "loss")
 
@@ -153,10 +151,9 @@ class ScatterDialog(QDialog):
         place = 0 if box is self._x else 1
         column = self._columns[place].get(box.currentData())
         numbers = [] if column is None else _numbers(column, self._runs)
-        is_wide = bool(numbers) and can_be_log(numbers) and max(numbers) > _WIDE * min(numbers)
         switch = (self._x_log, self._y_log)[place]
         switch.blockSignals(True)
-        switch.setChecked(is_wide)
+        switch.setChecked(is_wide(numbers))
         switch.blockSignals(False)
 
     @Slot()

@@ -5,19 +5,16 @@ from dataclasses import dataclass
 from functools import partial
 
 from gpupanel.domain.outcome import SET_METRICS, Metrics
-from gpupanel.domain.setting_keys import settings_by_key
 from gpupanel.runs.history.run_settings import RunSettings, SettingValue, differing_keys
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui import formatting
 from gpupanel.ui.panels.runs_panel.columns import COLUMNS
+from gpupanel.ui.setting_titles import metric_title, part_and_metric, setting_tip, setting_title
 from gpupanel.ui.widgets.table_model import Column
 
 DIFFERS = "differs"
 """What settings are that listed runs do not have in common."""
 _SETTING, _METRIC = "setting:", "metric:"
-_KINDS = {"data.source": "Data", "model.source": "Model"}
-"""Keys that say which of several kinds a table is; they declare no title."""
-_PARTS = {"val": "Validation", "test": "Test", "": "Training"}
 _SHOWN_ALREADY = frozenset({"loss", "accuracy", "test_loss", "test_accuracy"})
 """Training and test have columns of their own for these, and validation for all."""
 
@@ -63,7 +60,7 @@ class SettingColumns:
     def offers(self, runs: Iterable[RunSummary]) -> tuple[ColumnOffer, ...]:
         """What can be shown of these runs: settings that differ, metrics, all other settings."""
         made = [
-            (ColumnOffer(f"{_SETTING}{key}", _setting_title(key), _setting_tip(key)), differs)
+            (ColumnOffer(f"{_SETTING}{key}", setting_title(key), setting_tip(key)), differs)
             for key, differs in self._keys
         ]
         differing = (
@@ -88,8 +85,8 @@ class SettingColumns:
     def _setting_column(self, key: str) -> Column[RunSummary]:
         is_number = key in self._numeric
         return Column(
-            _setting_title(key),
-            _setting_tip(key),
+            setting_title(key),
+            setting_tip(key),
             lambda run: _text(self._value(key, run)),
             partial(self._order, key, is_number),
             is_number=is_number,
@@ -131,13 +128,10 @@ def _metric_offers(runs: Iterable[RunSummary]) -> Iterable[ColumnOffer]:
 
 
 def _metric_column(name: str) -> Column[RunSummary]:
-    part = name.partition("_")[0]
-    part = part if part in ("val", "test") else ""
-    metric = SET_METRICS[name.removeprefix(f"{part}_")]
-    title = metric.title
+    metric = SET_METRICS[part_and_metric(name)[1]]
     words = formatting.fraction if metric.is_fraction else formatting.number
     return Column(
-        f"{_PARTS[part]} {title if title.isupper() else title.lower()}",
+        metric_title(name),
         f"{metric.tip} ({name})",
         lambda run: words(getattr(run.metrics, name)),
         lambda run: getattr(run.metrics, name),
@@ -145,16 +139,6 @@ def _metric_column(name: str) -> Column[RunSummary]:
         key=f"{_METRIC}{name}",
         number_text=words,
     )
-
-
-def _setting_title(key: str) -> str:
-    setting = settings_by_key().get(key)
-    return _KINDS.get(key, key) if setting is None else setting.title
-
-
-def _setting_tip(key: str) -> str:
-    setting = settings_by_key().get(key)
-    return key if setting is None else f"{setting.description} ({key})"
 
 
 def _text(value: SettingValue | None) -> str:

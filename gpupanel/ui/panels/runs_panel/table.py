@@ -236,11 +236,12 @@ class RunsTable(TableView[RunRow]):
         self,
     ) -> tuple[tuple[Column[RunSummary], ...], tuple[Column[RunSummary], ...]]:
         """What runs can be drawn by: across, settings that differ first, and up, only numbers."""
-        offers = self._single.offers(self._runs)
-        single = [(offer, self._single.column(offer.key)) for offer in offers]
-        differing = [each for offer, each in single if each and offer.what == DIFFERS]
+        shown = [row for row in self.content.found_rows if isinstance(row, RunSummary)]
+        single = [self._single.column(offer.key) for offer in self._single.offers(self._runs)]
+        there = [column for column in single if column is not None]
+        differing = [each for each in there if is_setting(each.key) and _differs(each, shown)]
         differing.sort(key=lambda column: column.number_text is None)
-        metrics = [each for offer, each in single if each and not is_setting(offer.key)]
+        metrics = [each for each in there if not is_setting(each.key)]
         numbers = [*(each for each in COLUMNS if each.number_text), *metrics]
         reached = tuple(each for each in numbers if self._has_any(each))
         words = (each for each in COLUMNS if each.key in _AXES_OF_WORDS and self._has_any(each))
@@ -443,3 +444,9 @@ class RunsTable(TableView[RunRow]):
     def _on_sorted(self) -> None:
         if not self._is_fitting:
             self.columnsChanged.emit()
+
+
+def _differs(column: Column[RunSummary], runs: Sequence[RunSummary]) -> bool:
+    """Whether the column says several things of those runs of which it says anything."""
+    order = column.order
+    return order is not None and len({order(run) for run in runs} - {None}) > 1
