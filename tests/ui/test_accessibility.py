@@ -93,7 +93,8 @@ def test_that_every_control_of_every_kind_has_a_name_and_a_role(window, name):
     assert box.count() > 3
     found = {}
     seen = set()
-    for place in range(box.count()):
+    place = -1
+    while (place := place + 1) < box.count():  # the last one may unfold more
         box.setCurrentIndex(place)
         profile = window.session.profile
         kind = (type(profile.data), type(profile.model), profile.strategy.kind)

@@ -21,6 +21,7 @@ from gpupanel.ui.inputs.switch import Switch
 from gpupanel.ui.panels.device_panel import DevicePanel
 from gpupanel.ui.panels.device_panel.device_card import DeviceCard
 from gpupanel.ui.panels.device_panel.memory_editor import MemoryEditor
+from gpupanel.ui.widgets.buttons import FoldButton
 from gpupanel.ui.widgets.memory_bar import MemoryBar
 from gpupanel.ui.widgets.sparkline import Sparkline
 from tests.fakes.devices import CPU_ONLY, RTX_3060, RTX_4090, TWO_UNEQUAL
@@ -207,9 +208,19 @@ def test_that_the_cpu_has_replicas_and_no_memory_policy_and_no_power(panel):
     mine = card(panel, CPU_KEY)
     assert seen(mine, ComboBox) == []
     assert " W" not in seen_texts(mine)
+    assert seen(mine, SpinBox) == []  # few need them
+    [more] = seen(mine, FoldButton)
+    more.click()
     [replicas] = seen(mine, SpinBox)
     QTest.keyClick(replicas, Qt.Key.Key_Up)
     assert panel.value().devices.cpu_replicas == 2
+
+
+def test_that_logical_devices_of_the_cpu_that_a_profile_has_are_never_hidden(panel):
+    panel.setInventory(CPU_ONLY)
+    panel.setValue(DeviceChoices(devices=DeviceSettings(visible=(CPU_KEY,), cpu_replicas=2)))
+    [replicas] = seen(card(panel, CPU_KEY), SpinBox)
+    assert replicas.value() == 2
 
 
 def test_that_readings_are_shown_and_what_is_not_known_is_a_dash(panel):

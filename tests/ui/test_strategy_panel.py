@@ -41,6 +41,15 @@ def _box(panel: StrategyPanel, name: str) -> QComboBox:
     return box
 
 
+_RARE = [StrategyKind.CENTRAL_STORAGE, StrategyKind.PARAMETER_SERVER]
+_KINDS = [*(kind for kind in StrategyKind if kind not in _RARE), *_RARE]
+
+
+def _offered(panel: StrategyPanel) -> list[str]:
+    box = _box(panel, "strategy_chooser")
+    return [box.itemData(index) for index in range(box.count())]
+
+
 def _choose(panel: StrategyPanel, name: str, value: str) -> None:
     box = _box(panel, name)
     box.setCurrentIndex(box.findData(value))
@@ -58,7 +67,8 @@ def test_that_every_value_comes_back_unchanged_and_unannounced(panel, value):
 
 def test_that_every_strategy_can_be_chosen_and_says_what_it_is_for(panel):
     box = _box(panel, "strategy_chooser")
-    assert [box.itemData(index) for index in range(box.count())] == list(StrategyKind)
+    box.setCurrentIndex(box.findText("More strategies…"))
+    assert _offered(panel) == _KINDS
     said = set()
     for kind in StrategyKind:
         _choose(panel, "strategy_chooser", kind)
@@ -74,7 +84,33 @@ def test_that_the_keyboard_walks_through_every_strategy(panel, qtbot):
     for _ in range(5):
         qtbot.keyClick(box, Qt.Key.Key_Down)
         walked.append(panel.value().kind)
-    assert walked == list(StrategyKind)
+    assert walked == _KINDS
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
+def test_that_rare_strategies_wait_behind_the_last_entry(panel, qtbot):
+    box, usual = _box(panel, "strategy_chooser"), _KINDS[:4]
+    heard = []
+    panel.valueChanged.connect(heard.append)
+    assert _offered(panel)[:-1] == usual
+    assert box.itemText(4) == "More strategies…"
+    panel.show()
+    box.showPopup()
+    box.setCurrentIndex(4)
+    box.hidePopup()
+    # Nothing is chosen by it, and the list opens again with all of them.
+    assert panel.value().kind is StrategyKind.ONE_DEVICE
+    assert heard == []
+    assert _offered(panel) == _KINDS
+    qtbot.waitUntil(lambda: box.view().isVisible())
+    box.hidePopup()
+
+
+@pytest.mark.parametrize("kind", _RARE)
+def test_that_a_rare_strategy_of_a_profile_is_never_hidden(panel, kind):
+    panel.setValue(StrategySettings(kind=kind))
+    assert _box(panel, "strategy_chooser").currentText() == kind.label
+    assert _offered(panel) == _KINDS
 
 
 _FIELDS = {
@@ -106,6 +142,7 @@ def test_that_what_was_chosen_for_a_kind_comes_back_with_it_and_is_not_left_else
     )
     _choose(panel, "strategy_chooser", "model_parallel")
     assert panel.value() == StrategySettings(kind=StrategyKind.MODEL_PARALLEL)
+    _choose(panel, "strategy_chooser", "...")  # which unfolds them
     _choose(panel, "strategy_chooser", "parameter_server")
     assert panel.value() == StrategySettings(kind=StrategyKind.PARAMETER_SERVER, workers=3)
     _choose(panel, "strategy_chooser", "multi_worker")
@@ -135,7 +172,7 @@ def test_that_a_task_without_training_offers_what_holds_a_whole_model(panel):
     assert [box.itemData(index) for index in range(box.count())] == ["one_device", "mirrored"]
     assert _box(panel, "shares_chooser").findData("balanced") < 0
     panel.setTask("train")
-    assert box.count() == len(StrategyKind)
+    assert _offered(panel)[:-1] == _KINDS[:4]
 
 
 def test_that_shares_by_hand_start_from_those_of_the_plan(panel):

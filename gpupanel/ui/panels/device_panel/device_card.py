@@ -1,13 +1,14 @@
 """The card of one device."""
 
 from PySide6.QtCore import QSignalBlocker, Signal, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.memory import Allocator, MemoryPolicy
 from gpupanel.domain.profile import DeviceSettings
 from gpupanel.domain.setting import setting_of
 from gpupanel.domain.telemetry import DeviceReading, DiskReading
+from gpupanel.ui.forms.value_form import advanced_fold
 from gpupanel.ui.inputs.quiet_inputs import SpinBox
 from gpupanel.ui.panels.device_panel import device_state
 from gpupanel.ui.panels.device_panel.details_view import DetailsFold
@@ -19,6 +20,7 @@ from gpupanel.ui.panels.device_panel.problem_note import ProblemNotes
 from gpupanel.ui.panels.device_panel.readings_view import ReadingsView
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import Note, Tone, set_tone
+from gpupanel.ui.widgets.layouts import column_in, row_in
 from gpupanel.ui.widgets.tips import teach
 
 _PARTITIONED = "In MIG mode: only its instances can compute. Each has its own card."
@@ -62,6 +64,7 @@ class DeviceCard(QFrame):
         self.memory.setRoom(device.memory_total_mib, None)
         self.replicas = SpinBox()
         """Into how many the CPU is divided."""
+        self._more = advanced_fold()
         self._settings = self.memory if device.is_gpu else self._replicas_row()
         self._applied = Note()
         self._layout = QVBoxLayout(self)
@@ -123,6 +126,8 @@ class DeviceCard(QFrame):
 
     def setReplicas(self, replicas: int) -> None:
         """Show so many logical devices of the CPU."""
+        if replicas > 1 and replicas != self.replicas.value():
+            self._more.setChecked(True)
         with QSignalBlocker(self.replicas):
             self.replicas.setMaximum(max(self._device.core_count or 1, replicas, 2))
             self.replicas.setValue(replicas)
@@ -158,6 +163,7 @@ class DeviceCard(QFrame):
             What has the focus now.
         """
         self.setOpen(is_open=True)
+        self._more.setChecked(True)
         target = self.memory.policy if self._device.is_gpu else self.replicas
         target.setFocus()
         return target
@@ -198,16 +204,21 @@ class DeviceCard(QFrame):
         return self._device.is_partitioned
 
     def _replicas_row(self) -> QWidget:
-        row = QWidget()
+        row, folded = QWidget(), QWidget()
         replicas = setting_of(DeviceSettings, "cpu_replicas")
         caption = QLabel(replicas.title)
         caption.setBuddy(self.replicas)
         self.replicas.setRange(1, max(self._device.core_count or 1, 2))
         teach(self.replicas, f"{replicas.title} of the CPU", replicas.description)
-        layout = QHBoxLayout(row)
-        layout.setContentsMargins(0, 0, 0, 0)
+        self._more.setProperty("textSize", "small")
+        self._more.toggled.connect(folded.setVisible)
+        folded.hide()
+        layout = row_in(folded)
         layout.addWidget(caption, 1)
         layout.addWidget(self.replicas)
+        column = column_in(row, spacing=GRID // 2)
+        column.addWidget(self._more)
+        column.addWidget(folded)
         return row
 
     def _arrange(self) -> None:

@@ -11,6 +11,8 @@ AUTO = "auto"
 """A placement that the trainer makes."""
 
 KINDS = tuple(kind.choice for kind in StrategyKind)
+RARE_KINDS = (StrategyKind.CENTRAL_STORAGE, StrategyKind.PARAMETER_SERVER)
+"""The kinds that hardly anybody needs on one machine."""
 SHARES = (
     Choice("equal", "Equal", "Every replica takes the same number of examples."),
     Choice(

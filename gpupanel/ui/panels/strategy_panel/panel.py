@@ -20,6 +20,7 @@ from gpupanel.ui.forms.settings_form import SettingsForm
 from gpupanel.ui.forms.value_form import advanced_fold
 from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.inputs.counter import Counter
+from gpupanel.ui.inputs.folded_choice_box import FoldedChoiceBox
 from gpupanel.ui.inputs.switch import CheckBox
 from gpupanel.ui.panels.strategy_panel import choices
 from gpupanel.ui.panels.strategy_panel.choices import AUTO, BY_HAND, KindKeys
@@ -58,7 +59,7 @@ class StrategyPanel(SettingsCard):
         self._has_gpu_pairs = False
         self._keys = KindKeys()
         self._more = advanced_fold()
-        self._kind = ChoiceBox(choices.KINDS)
+        self._kind = FoldedChoiceBox(choices.KINDS, choices.RARE_KINDS, "More strategies…")
         self._kind.setObjectName("strategy_chooser")
         self._sentence = Note()
         self._shares = ChoiceBox(choices.SHARES)
