@@ -1,7 +1,10 @@
 """What is counted at the bottom of curves: steps, epochs or time; logarithms; smoothing in Live."""
 
+import math
+
 import numpy as np
 import pytest
+from PySide6.QtGui import QPainter, QPicture
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton, QSlider
 
@@ -171,6 +174,29 @@ def test_that_a_loss_can_stand_at_its_logarithm(panel):
     assert np.isnan(drawn(wall.loss_plot)[1][-2:]).all()
     button(panel, "live_log_values").click()
     assert drawn(wall.loss_plot)[1][-1] == -1.0
+
+
+@pytest.mark.parametrize("height", [60, 90, 200])
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [(-0.4, 0.4), (-5.0, 1.0), (8.087, 8.137), (-3.3, -2.8), (3.0, 9.0), (0.0, 0.05), (-6.0, 9.0)],
+)
+def test_that_one_number_alone_never_labels_logarithms(qtbot, low, high, height):
+    canvas = PlotCanvas(None, (-math.inf, math.inf), has_bottom_labels=False)
+    qtbot.addWidget(canvas)
+    canvas.resize(400, height)
+    canvas.setLogarithmic(True)
+    canvas.chooseValues((low, high))
+    canvas.show()
+    canvas.grab()
+    axis = canvas.getPlotItem().getAxis("left")
+    picture = QPicture()
+    painter = QPainter(picture)
+    # Only here does pyqtgraph leave out what has no room.
+    *_, texts = axis.generateDrawSpecs(painter)
+    painter.end()
+    drawn = [text for *_, text in texts]
+    assert len(drawn) == len(set(drawn)) >= 2
 
 
 def test_that_no_logarithm_is_too_great_for_its_label(qapp):

@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QMouseEvent
+from PySide6.QtGui import QColor, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -13,6 +13,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.following.readings import SampleBatch
 from gpupanel.ui.panels.live_panel import LivePanel
+from gpupanel.ui.plots.legend import Legend, LegendEntry
 from gpupanel.ui.plots.readout import Readout
 from tests.fakes.devices import TWO_UNEQUAL
 from tests.fakes.readings import busy_sample
@@ -48,6 +49,19 @@ def panel(qtbot):
     with qtbot.waitExposed(panel):
         panel.show()
     return panel
+
+
+@pytest.mark.parametrize("value", ["5.50e+08", "-12,646", "-5.50e-08"])
+def test_that_a_value_wider_than_expected_is_drawn_whole(qtbot, value):
+    pictures = []
+    for widest in ("0.0e-00", value):
+        legend = Legend()
+        qtbot.addWidget(legend)
+        legend.resize(300, 24)
+        color = QColor("red")
+        legend.setEntries((LegendEntry("validation", value, widest, color),))
+        pictures.append(legend.grab().toImage())
+    assert pictures[0] == pictures[1]
 
 
 def show(panel) -> None:

@@ -86,7 +86,7 @@ def test_that_another_rate_is_chosen_by_a_click_into_the_plot(qtbot: QtBot, boun
     assert plot.chosen() == pytest.approx(before, rel=0.05)
     assert f"{plot.chosen():g} is chosen" in plot.accessibleDescription()
     labels = [text for _, text in plot.ticks("bottom")]
-    assert labels[:2] == ["1e-07", "1e-06"]
+    assert labels[:2] == ["1e-7", "1e-6"]
     for each in (theme.LIGHT, theme.DARK):
         with theme.painted_in(each):
             plot.recolor()

@@ -70,13 +70,22 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
         """The values as people read them."""
         if self._is_log:
-            return [f"{10.0 ** min(value, _LARGEST):,.4g}" for value in values]
-        return [f"{value * scale:,.6g}" for value in values]
+            return [_label(10.0 ** min(value, _LARGEST)) for value in values]
+        return [_label(value * scale) for value in values]
 
     def _parts(self, pixels: float) -> int:
         """So many parts of the axis have labels."""
         parts = math.ceil(pixels / _PIXELS_A_VALUE[self.orientation])
         return max(3 if pixels >= _LEAST_OF_THREE else 1, parts)
+
+
+def _label(value: float) -> str:
+    """A number as short as it can be, or pyqtgraph leaves out what is wider than the axis.
+
+    "130,000", "1.25e8": without the zero that an exponent has elsewhere.
+    """
+    digits, mark, exponent = f"{value:,.6g}".partition("e")
+    return f"{digits}e{int(exponent)}" if mark else digits
 
 
 class AxisGrid(pg.UIGraphicsItem):  # type: ignore[misc]  # pyqtgraph has no types

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
 
@@ -38,6 +38,10 @@ class LegendEntry:
     note: str = ""
     can_be_hidden: bool = True
     keeps_name: bool = False
+
+    def widest_in(self, metrics: QFontMetrics) -> str:
+        """What room is kept for: the value, where it is wider than it was expected to become."""
+        return max((self.widest, self.value), key=metrics.horizontalAdvance)
 
     @property
     def is_clickable(self) -> bool:
@@ -153,12 +157,10 @@ class Legend(QWidget):
 
     def _placed(self) -> list[tuple[LegendEntry, tuple[str, str], int]]:
         """Each entry, what is written of it, and where it begins."""
+        kept = [(entry, entry.widest_in(self.fontMetrics())) for entry in self._entries]
         layouts = (
-            [(entry.label, entry.widest) for entry in self._entries],
-            [
-                (entry.label, "") if entry.keeps_name else ("", entry.widest)
-                for entry in self._entries
-            ],
+            [(entry.label, widest) for entry, widest in kept],
+            [(entry.label, "") if entry.keeps_name else ("", widest) for entry, widest in kept],
             [("", "") for _ in self._entries],
         )
         shown = next(

@@ -60,7 +60,8 @@ class Readout(QWidget):
     def sizeHint(self) -> QSize:
         metrics = self.fontMetrics()
         labels = max((metrics.horizontalAdvance(each) for each in self._labels()), default=0)
-        values = max((metrics.horizontalAdvance(each.widest) for each in self._entries), default=0)
+        widest = (each.widest_in(metrics) for each in self._entries)
+        values = max(map(metrics.horizontalAdvance, widest), default=0)
         row = _MARK + _GAP + labels + 2 * _GAP + values
         width = max(row, metrics.horizontalAdvance(self._heading)) + 2 * _MARGIN
         return QSize(width, self._row_height() * (1 + len(self._entries)) + 2 * _MARGIN)

@@ -22,7 +22,7 @@ class UnitText:
     """
 
     text: Callable[[float | None], str]
-    widest: str = "0.0e-00"
+    widest: str = "0.00e-00"
     scale: float = 1.0
     bounds: tuple[float, float] = (0.0, float("inf"))
     can_be_log: bool = False
