@@ -11,6 +11,7 @@ from gpupanel.ui.panels.runs_panel.column_choices import ColumnChoices
 from gpupanel.ui.window_settings import WindowSettings
 
 _FOLDS = "devices/open"
+_LINES = "devices/lines"
 _COLORS = "devices/colors"
 _SECTIONS = "session/open"
 _COLUMNS = "runs/columns"
@@ -27,6 +28,16 @@ def remembered_folds(settings: QSettings) -> dict[str, bool]:
 def remember_folds(settings: QSettings, folds: Mapping[str, bool]) -> None:
     """Keep which devices are opened or folded for the next window."""
     settings.setValue(_FOLDS, json.dumps(dict(folds)))
+
+
+def remembered_device_lines(settings: QSettings) -> bool:
+    """Whether each device has one line."""
+    return _document(settings, _LINES).get("in_lines") is True
+
+
+def remember_device_lines(settings: QSettings, *, in_lines: bool) -> None:
+    """Keep whether each device has one line for the next window."""
+    settings.setValue(_LINES, json.dumps({"in_lines": in_lines}))
 
 
 def remembered_device_colors(settings: QSettings) -> dict[str, int]:

@@ -7,6 +7,7 @@ from gpupanel.planning.sweep_offer import offer_of
 from gpupanel.runs.history.past_speed import PastSpeed
 from gpupanel.runs.sweeps.proposing import SweepProposal
 from gpupanel.ui import formatting
+from gpupanel.ui.setting_titles import metric_title, within_words
 
 _MOST_NAMED = 4
 
@@ -55,8 +56,9 @@ def sweep_sentence(profile: Profile) -> str:
 
 
 def _how(sweep: SweepSettings) -> str:
+    metric = visible_line(within_words(metric_title(sweep.metric)))
     if sweep.method is SweepMethod.GRID:
-        return f"a grid, compared by {visible_line(sweep.metric)}"
+        return f"a grid, compared by {metric}"
     trials = f"{sweep.trials:,} {'trial' if sweep.trials == 1 else 'trials'}"
     method = "at random" if sweep.method is SweepMethod.RANDOM else "chosen by Optuna"
-    return f"{trials} {method}, compared by {visible_line(sweep.metric)}"
+    return f"{trials} {method}, compared by {metric}"

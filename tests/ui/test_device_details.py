@@ -1,8 +1,8 @@
 import pytest
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QPoint, QSettings
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QApplication, QLabel, QScrollArea, QScrollBar, QToolButton, QWidget
 
 from gpupanel.domain.device import (
     CPU_KEY,
@@ -22,13 +22,16 @@ from gpupanel.domain.telemetry import (
     TelemetrySample,
     ThrottleReason,
 )
+from gpupanel.ui.bindings.folds_binding import FoldsBinding
 from gpupanel.ui.device_choices import DeviceChoices
 from gpupanel.ui.inputs.switch import Switch
 from gpupanel.ui.panels.device_panel import DevicePanel
 from gpupanel.ui.panels.device_panel.device_card import DeviceCard
 from gpupanel.ui.panels.device_panel.readings_view import NoticeTag
+from gpupanel.ui.session_layout import SessionLayout
 from gpupanel.ui.widgets.buttons import FoldButton
 from gpupanel.ui.widgets.core_bars import CoreBars
+from gpupanel.ui.widgets.memory_bar import MemoryBar
 from gpupanel.ui.widgets.process_list import ProcessList
 from gpupanel.ui.widgets.sparkline import Sparkline
 from tests.fakes.devices import CPU, RTX_3060, RTX_4090, TWO_UNEQUAL
@@ -256,6 +259,63 @@ def test_that_many_gpus_are_folded_and_each_can_be_opened(panel):
     panel.setInventory(EIGHT_DEVICES.model_copy(update={"devices": EIGHT_DEVICES.devices[:-1]}))
     assert card(panel, "GPU-0").is_open
     assert not card(panel, "GPU-1").is_open
+
+
+def test_that_each_of_eight_gpus_can_have_one_line(panel):
+    panel.resize(320, 640)  # as in a window of 1280 x 800
+    panel.setInventory(EIGHT_DEVICES)
+    panel.setSample(busy_sample(EIGHT_DEVICES, 1.0))
+    click(button(panel, "Lines"))
+    assert panel.in_lines()
+    assert seen(panel.findChild(QScrollArea), QScrollBar) == []
+    for device in EIGHT_DEVICES.devices:
+        mine = card(panel, device.key)
+        [bar], [switch] = seen(mine, MemoryBar), seen(mine, Switch)
+        assert mine.height() < 2 * switch.height()
+        assert bar.mapTo(mine, QPoint()).x() < switch.mapTo(mine, QPoint()).x()
+        assert "%" in seen_texts(mine)
+    assert "29.9" not in seen_texts(panel)
+
+
+def test_that_a_line_is_opened_for_a_while_and_all_is_as_before_without_lines(panel):
+    panel.setInventory(TWO_UNEQUAL)
+    panel.setFolds({RTX_3060.key: False})
+    panel.setInLines(True)
+    folded = card(panel, RTX_4090.key)
+    assert not folded.is_open
+    click(button(folded, "Open RTX 4090"))
+    assert seen(folded, Sparkline)
+    # Above the numbers again, and not beside the name.
+    [bar] = seen(folded, MemoryBar)
+    assert bar.width() > 0.8 * folded.width()
+    click(button(panel, "Lines"))
+    assert not panel.in_lines()
+    assert [card(panel, each.key).is_open for each in (RTX_4090, RTX_3060)] == [True, False]
+    assert panel.folds() == {RTX_3060.key: False}
+
+
+def test_that_heat_is_seen_in_a_line_too(panel):
+    panel.setInventory(TWO_UNEQUAL)
+    panel.setInLines(True)
+    tell(panel, RTX_3060.key, throttle_reasons=())
+    assert not card(panel, RTX_3060.key).readings.isVisible()
+    tell(panel, RTX_3060.key, throttle_reasons=(ThrottleReason.THERMAL,))
+    assert "Heat" in seen_texts(card(panel, RTX_3060.key))
+
+
+def test_that_lines_are_remembered(panel, qtbot, tmp_path):
+    settings = QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat)
+    sections = SessionLayout(QWidget(), [], [])
+    qtbot.addWidget(sections)
+    first = FoldsBinding(panel, sections, settings, panel)
+    assert not panel.in_lines()
+    panel.setInLines(True)
+    first.stop()
+    other = DevicePanel()
+    qtbot.addWidget(other)
+    FoldsBinding(other, sections, settings, other)
+    assert other.in_lines()
+    assert other.findChild(QToolButton, "device_lines").isChecked()
 
 
 def test_that_of_many_gpus_those_are_open_that_leave_all_seen(panel, qtbot):

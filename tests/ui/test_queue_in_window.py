@@ -395,13 +395,20 @@ def test_that_the_run_of_an_entry_opens_in_live(
     plan = prepare_without_build(MACHINE, Profile(name="ran")).plan
     assert plan is not None
     run = create_run(Profile(name="ran"), plan, runs_dir)
-    ended = entry.model_copy(update={"state": EntryState.ENDED, "run": run.root, "is_filled": True})
+    ended = entry.model_copy(
+        update={
+            "state": EntryState.ENDED,
+            "outcome": Outcome.FAILED,
+            "run": run.root,
+            "is_filled": True,
+        }
+    )
     files.change(lambda line: line.with_changed(ended))
     folded = window.findChild(QToolButton, "queue_ended")
     assert isinstance(folded, QToolButton)
     qtbot.waitUntil(folded.isVisible, timeout=10_000)
     assert names(window) == []
-    assert folded.text() == "1 ended"
+    assert folded.text() == "1 ended, 1 failed"
     folded.click()
     assert names(window) == ["ran"]
     window.parts[QueueBinding].panel.choose(entry.id)

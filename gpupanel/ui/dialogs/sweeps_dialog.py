@@ -205,7 +205,9 @@ class SweepsDialog(QDialog):
             (trial, (*(number_or_text(trial.values.get(key)) for key in keys), trial.value))
             for trial in status.trials
         ]
-        words = [*(swept_number for _ in keys), _metric_words(status.metric)]
+        # Round numbers stand beside an axis: no zeros at their ends.
+        of_metric = formatting.fraction if _is_fraction(status.metric) else swept_number
+        words = [*(swept_number for _ in keys), of_metric]
         axes = [
             _axis([values[n] for _, values in rows], words[n], status.logarithmic.get(key))
             for n, key in enumerate((*keys, status.metric))
@@ -322,9 +324,12 @@ def _tip(trial: TrialStatus) -> str:
 
 def _metric_words(metric: str) -> Callable[[float | None], str]:
     """How values of that metric are written, here and in the table of runs."""
+    return formatting.fraction if _is_fraction(metric) else formatting.number
+
+
+def _is_fraction(metric: str) -> bool:
     measured = SET_METRICS.get(part_and_metric(metric)[1])
-    is_fraction = measured is not None and measured.is_fraction
-    return formatting.fraction if is_fraction else formatting.number
+    return measured is not None and measured.is_fraction
 
 
 def _axis(

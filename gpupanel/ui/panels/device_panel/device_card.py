@@ -52,7 +52,7 @@ class DeviceCard(QFrame):
         self._device, self._color = device, color
         self._reading: DeviceReading | None = None
         self._own_processes: frozenset[int] = frozenset()
-        self._is_open, self._is_in_use = True, False
+        self._is_open, self._is_in_use, self._in_line = True, False, False
         self._head = CardHead(device, color, label)
         self._state = QLabel()
         self._state.setWordWrap(True)
@@ -93,10 +93,20 @@ class DeviceCard(QFrame):
         """Whether all of it is shown."""
         return self._is_open
 
+    def setInLine(self, *, in_line: bool) -> None:
+        """Whether it is one line while it is folded, and not a few."""
+        if in_line is not self._in_line:
+            self._in_line = in_line
+            self.setOpen(is_open=self._is_open)
+
     def setOpen(self, *, is_open: bool) -> None:
-        """Show all of the card, or fold it to a few lines."""
+        """Show all of the card, or fold it."""
         self._is_open = is_open
-        gap = GRID if is_open else GRID // 2
+        gap = GRID if is_open else GRID // 4 if self._in_line else GRID // 2
+        if self._is_line:
+            self._head.setBar(self.readings.bar)
+        else:
+            self.readings.take_bar_back()
         self._layout.setContentsMargins(12, gap, 12, gap)
         self._layout.setSpacing(gap)
         self._head.setOpen(is_open=is_open)
@@ -147,6 +157,8 @@ class DeviceCard(QFrame):
         """Show what the device reported now; ``None``: it is missing from the sample."""
         self._reading = reading
         self.readings.add_reading(reading)
+        if self._is_line:
+            self._show_parts()
         self.details.setReading(reading)
         self._host.setReading(reading)
         self._show_state()
@@ -176,7 +188,13 @@ class DeviceCard(QFrame):
         self.memory.valueChanged.connect(self._take_policy)
         self.memory.menu.applyRequested.connect(self._take_apply)
 
+    @property
+    def _is_line(self) -> bool:
+        return self._in_line and not self._is_open
+
     def _show_parts(self) -> None:
+        # What is too hot is never folded away.
+        self.readings.setVisible(not self._is_line or self.readings.has_notice())
         self._settings.setVisible(self._is_open and self._is_in_use and not self._is_partitioned)
         self.details.setVisible(self._is_open and self._device.is_gpu)
         self._host.setVisible(self._is_open and not self._device.is_gpu)

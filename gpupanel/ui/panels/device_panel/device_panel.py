@@ -1,6 +1,6 @@
 """The left side of the window."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
@@ -16,7 +16,8 @@ from gpupanel.planning.chosen_devices import left_out_keys
 from gpupanel.ui import device_colors
 from gpupanel.ui.device_choices import DeviceChoices, processors
 from gpupanel.ui.panels.device_panel import panel_text
-from gpupanel.ui.panels.device_panel.absent_card import AbsentCard
+from gpupanel.ui.panels.device_panel.absent_cards import AbsentCards
+from gpupanel.ui.panels.device_panel.card_folds import CardFolds
 from gpupanel.ui.panels.device_panel.cluster_note import ClusterNote
 from gpupanel.ui.panels.device_panel.device_card import DeviceCard
 from gpupanel.ui.panels.device_panel.heads import PanelHead
@@ -25,12 +26,10 @@ from gpupanel.ui.panels.device_panel.problem_note import ProblemNotes
 from gpupanel.ui.panels.device_panel.unresponsive_card import UnresponsiveCard
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import Note
-from gpupanel.ui.widgets.layouts import MOST_ROWS, column_in, discard
+from gpupanel.ui.widgets.layouts import column_in, discard
 from gpupanel.ui.widgets.tips import wrapped
 
 _NOTHING = DeviceInventory(devices=())
-_OPEN_AT_MOST = 3
-"""With more GPUs than that their cards are folded where they would not all be seen."""
 
 
 class DevicePanel(QWidget):
@@ -62,10 +61,8 @@ class DevicePanel(QWidget):
         self._problems: tuple[Problem, ...] = ()
         self._own_processes: frozenset[int] = frozenset()
         self._cards: list[DeviceCard] = []
-        self._absent: list[AbsentCard] = []
-        self._wanted_absent: Sequence[tuple[object, ...]] = ()
         self._unresponsive: list[UnresponsiveCard] = []
-        self._opened: dict[str, bool] = {}
+        self._folds = CardFolds(self._is_room)
         self.head = PanelHead()
         """Leads to the doctor, and to the last hour."""
         self._notice = Note("Looking for devices\N{HORIZONTAL ELLIPSIS}")
@@ -79,17 +76,18 @@ class DevicePanel(QWidget):
         """Stands in the place of a cluster's devices while there are none."""
         self.more_machines = _link_to_cluster()
         """Leads to the choice of a cluster."""
-        self._more_absent = Note()
-        self._more_absent.hide()
+        self._absent = AbsentCards()
         self._nodes = NodeSections(self._column, self)
         self._arrange()
+        self._absent.removed.connect(self._take_removal)
+        self.head.linesChosen.connect(self.setInLines)
         self._nodes.openChanged.connect(self._show_opened_nodes)
         self._nodes.useChanged.connect(self._take_node)
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if self._has_many and event.size().height() != event.oldSize().height():
+        if self._folds.are_many(self._cards) and event.size().height() != event.oldSize().height():
             self._fold_to_room()
 
     def value(self) -> DeviceChoices:
@@ -169,14 +167,24 @@ class DevicePanel(QWidget):
 
     def folds(self) -> dict[str, bool]:
         """Which devices a person opened (``True``) or folded, by key; the others are not there."""
-        return dict(self._opened)
+        return self._folds.remembered()
 
     def setFolds(self, folds: Mapping[str, bool]) -> None:
         """Open and fold devices as a person had them, those that are listed later, too."""
-        self._opened = dict(folds)
-        for card in self._cards:
-            if card.device.key in folds:
-                card.setOpen(is_open=folds[card.device.key])
+        self._folds.remember(folds)
+        self._fold_to_room()
+
+    def in_lines(self) -> bool:
+        """Whether a device that is folded has one line."""
+        return self._folds.in_lines
+
+    @Slot(bool)
+    def setInLines(self, in_lines: bool) -> None:
+        """Fold all devices to one line each, or show them as they were before."""
+        self._folds.set_in_lines(in_lines=in_lines)
+        self.head.setInLines(in_lines)
+        self._column.setSpacing(GRID // 4 if in_lines else GRID)
+        self._fold_to_room()
 
     def show_field(self, field: str) -> None:
         """Bring the settings of a profile key (``memory.GPU-5f0c.limit_mib``) into view."""
@@ -202,7 +210,7 @@ class DevicePanel(QWidget):
         self._column.setSpacing(GRID)
         self._column.addWidget(self._notice)
         self._column.addWidget(self.cluster_note)
-        self._column.addWidget(self._more_absent)
+        self._column.addWidget(self._absent)
         self._column.addWidget(self.more_machines, 0, Qt.AlignmentFlag.AlignLeft)
         self._column.addStretch(1)
         page.setLayout(self._column)
@@ -258,29 +266,12 @@ class DevicePanel(QWidget):
             self._column.insertWidget(len(self._cards) + offset, card)
         self._fold_to_room()
 
-    @property
-    def _has_many(self) -> bool:
-        return sum(card.device.is_gpu for card in self._cards) > _OPEN_AT_MOST
-
     def _fold_to_room(self) -> None:
-        """Opens the cards that no person opened or folded; of many as many as leave all seen."""
-        for card in self._cards:
-            card.setOpen(is_open=self._opened.get(card.device.key, True))
-        if not self._has_many or self._is_room():
-            return
-        for card in self._cards:
-            card.setOpen(is_open=self._opened.get(card.device.key, False))
-        for card in self._cards:
-            if card.device.key in self._opened:
-                continue
-            card.setOpen(is_open=True)
-            if not self._is_room():
-                card.setOpen(is_open=False)
-                return
+        self._folds.fold(self._cards)
 
     @Slot()
     def _fold_many(self) -> None:
-        if self._has_many:
+        if self._folds.are_many(self._cards):
             self._fold_to_room()
 
     def _is_room(self) -> bool:
@@ -290,7 +281,8 @@ class DevicePanel(QWidget):
         return sum(heights) + self._nodes.head_height() <= self._scroll.viewport().height()
 
     def _all_cards(self) -> tuple[QWidget, ...]:
-        return (*self._cards, *self._unresponsive, *self._absent)
+        absent = () if self._absent.isHidden() else (self._absent,)
+        return (*self._cards, *self._unresponsive, *absent)
 
     def _new_card(
         self,
@@ -335,31 +327,8 @@ class DevicePanel(QWidget):
             policy = self._choices.memory_policy(key)
             card.setPolicy(policy, self._choices.devices.allocator, len(gpus - {key}))
             card.setReplicas(self._choices.devices.cpu_replicas)
-        self._show_absent(self._inventory)
-
-    def _show_absent(self, inventory: DeviceInventory) -> None:
-        devices = self._choices.devices
-        wanted = [
-            (key, devices.described.get(key), key in devices.visible)
-            for key in self._choices.absent_keys(inventory)
-        ]
-        if wanted != list(self._wanted_absent):
-            self._wanted_absent = wanted
-            for card in self._absent:
-                self._drop(card)
-            few = wanted if len(wanted) <= MOST_ROWS else wanted[: MOST_ROWS - 1]
-            self._absent = [
-                AbsentCard(key, known, in_use=used, place=self._absence(key))
-                for key, known, used in few
-            ]
-            more = len(wanted) - len(few)
-            self._more_absent.setText(f"and {more:,} more devices of the profile" if more else "")
-            self._more_absent.setVisible(more > 0)
-            # Before what stands below all of them.
-            first = self._column.indexOf(self._more_absent)
-            for offset, card in enumerate(self._absent):
-                card.removed.connect(self._take_removal)
-                self._column.insertWidget(first + offset, card)
+        absent = self._choices.absent_keys(self._inventory)
+        self._absent.setDevices(absent, self._choices.devices, self._absence)
 
     def _absence(self, key: str) -> str:
         """Where a device of the profile is not: what is said of it on its card."""
@@ -414,7 +383,7 @@ class DevicePanel(QWidget):
 
     @Slot(str, bool)
     def _take_fold(self, key: str, is_open: bool) -> None:
-        self._opened[key] = is_open
+        self._folds.take(key, is_open=is_open)
 
     @Slot(str, object)
     def _take_policy(self, key: str, policy: MemoryPolicy) -> None:

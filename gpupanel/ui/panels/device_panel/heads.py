@@ -12,11 +12,14 @@ from gpupanel.ui.widgets.color_dot import ColorDot
 from gpupanel.ui.widgets.dropping_row import DroppingRow
 from gpupanel.ui.widgets.labels import ElidedLabel
 from gpupanel.ui.widgets.layouts import row_in
+from gpupanel.ui.widgets.memory_bar import MemoryBar
 from gpupanel.ui.widgets.tips import wrapped
 
 
 class CardHead(QWidget):
     """Colour, name, how busy while the card is folded, the fold, and the switch.
+
+    Of a card that is one line it has the memory bar, too.
 
     Args:
         color: Number of the device's colour.
@@ -83,16 +86,22 @@ class CardHead(QWidget):
         self._fold.setAccessibleName(f"{'Fold' if is_open else 'Open'} {self._label}")
         self._utilization.setVisible(not is_open)
 
+    def setBar(self, bar: MemoryBar) -> None:
+        """Have the bar of the device's memory beside its name, until something else takes it."""
+        if self._row.indexOf(bar) < 0:
+            self._row.insertWidget(self._row.indexOf(self._utilization) + 1, bar, 1)
+            bar.show()
+
     @Slot(str)
     def setUtilization(self, words: str) -> None:
         """Show how busy the device is, while the card is folded."""
         self._utilization.setText(words)
 
     def _arrange(self) -> None:
-        layout = row_in(self, spacing=GRID // 2)
+        self._row = layout = row_in(self, spacing=GRID // 2)
         layout.addWidget(self._dot)
         layout.addSpacing(2)
-        layout.addWidget(self._name, 1)
+        layout.addWidget(self._name, 2)
         layout.addWidget(self._utilization)
         layout.addWidget(self._fold)
         layout.addWidget(self._switch)
@@ -103,6 +112,8 @@ class PanelHead(DroppingRow):
 
     doctorRequested = Signal()
     historyRequested = Signal()
+    linesChosen = Signal(bool)
+    """A person wants one line a device, or more of each."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -130,15 +141,30 @@ class PanelHead(DroppingRow):
             wrapped("Utilization, memory, temperature and power of all devices in the last hour.")
         )
         history.clicked.connect(self.historyRequested)
+        self._lines = QToolButton()
+        self._lines.setObjectName("device_lines")
+        self._lines.setText("≡")
+        self._lines.setAccessibleName("Lines")
+        self._lines.setProperty("role", "chevron")
+        self._lines.setCheckable(True)
+        self._lines.clicked.connect(self.linesChosen)
+        self.setInLines(False)
         self.row.setContentsMargins(0, 0, GRID // 2, 0)
         self.row.setSpacing(GRID)
         self.row.addWidget(caption)
         self.row.addStretch(1)
         self.row.addWidget(self._driver)
+        self.row.addWidget(self._lines)
         self.row.addWidget(history)
         self.row.addWidget(doctor)
         # The doctor and Help > About say which driver it is, too.
         self.setDroppable((self._driver,))
+
+    def setInLines(self, in_lines: bool) -> None:
+        """Show whether each device has one line."""
+        self._lines.setChecked(in_lines)
+        tip = "Shows more of each device." if in_lines else "Folds each device to one line."
+        self._lines.setToolTip(wrapped(tip))
 
     def setDriver(self, version: str | None) -> None:
         """Show which driver answers."""

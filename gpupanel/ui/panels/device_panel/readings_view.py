@@ -69,6 +69,16 @@ class ReadingsView(QWidget):
         _keep_room(self._temperature, formatting.celsius(100.0))
         _keep_room(self._power, self._widest_power[0 if is_open else 1])
 
+    def has_notice(self) -> bool:
+        """Whether something is said of the device that a person should know, such as heat."""
+        return self._folded_tag.notice() is not None
+
+    def take_bar_back(self) -> None:
+        """Have the bar here, after it stood somewhere else."""
+        if self._column.indexOf(self.bar) < 0:
+            self._column.insertWidget(1, self.bar)
+            self.bar.show()
+
     def add_reading(self, reading: DeviceReading | None) -> None:
         """Let the curve move on by one reading."""
         answers = reading is not None and reading.state is DeviceState.OK
@@ -127,10 +137,10 @@ class ReadingsView(QWidget):
         numbers.addWidget(self._folded_tag)
         numbers.addWidget(self._temperature)
         numbers.addWidget(self._power)
-        layout = column_in(self, spacing=GRID // 2)
-        layout.addWidget(self._busy)
-        layout.addWidget(self.bar)
-        layout.addLayout(numbers)
+        self._column = column_in(self, spacing=GRID // 2)
+        self._column.addWidget(self._busy)
+        self._column.addWidget(self.bar)
+        self._column.addLayout(numbers)
 
     def _number(self, widest: str) -> QLabel:
         label = QLabel(self)

@@ -16,7 +16,7 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.queue.entry import QueueEntry
 from gpupanel.runs.queue.waiting_line import WaitingLine
-from gpupanel.ui.panels.queue_panel.queue_table import QueueTable, ended_entries, line_text
+from gpupanel.ui.panels.queue_panel.queue_table import QueueTable, ended_text, line_text
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.buttons import FocusKeepingButton, FoldButton
 from gpupanel.ui.widgets.labels import ElidedLabel
@@ -97,9 +97,8 @@ class QueuePanel(QWidget):
         had_focus = self.isAncestorOf(QApplication.focusWidget() or self)
         self._table.set_line(line, with_ended=self._ended.isChecked())
         self._foot.setHidden(self._table.isHidden())
-        ended = len(ended_entries(line))
-        self._ended.setText(f"{ended:,} ended")
-        self._ended.setVisible(bool(ended))
+        self._ended.setText(ended_text(line))
+        self._ended.setVisible(bool(self._ended.text()))
         self._say()
         self._pause.setText("Resume &queue" if line.paused else "&Pause")
         self._pause.setToolTip(

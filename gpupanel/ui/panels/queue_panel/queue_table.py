@@ -30,6 +30,14 @@ def ended_entries(line: WaitingLine) -> tuple[QueueEntry, ...]:
     return tuple(each for each in line.entries if each.state is EntryState.ENDED)
 
 
+def ended_text(line: WaitingLine) -> str:
+    """How many have ended, and how many of them badly: "4 ended, 1 failed"; empty: none."""
+    ended = ended_entries(line)
+    bad = [each for each in ended if each.outcome and not each.outcome.was_successful]
+    failed = f", {len(bad):,} failed" if bad else ""
+    return f"{len(ended):,} ended{failed}" if ended else ""
+
+
 def state_text(entry: QueueEntry) -> str:
     """The state of an entry, in words."""
     match entry.state:
