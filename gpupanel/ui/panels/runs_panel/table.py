@@ -25,6 +25,7 @@ from gpupanel.ui.panels.runs_panel.run_rows import (
     title_font,
     toggled,
 )
+from gpupanel.ui.panels.runs_panel.scatter_axes import scatter_axes
 from gpupanel.ui.panels.runs_panel.setting_columns import (
     DIFFERS,
     ColumnOffer,
@@ -40,8 +41,6 @@ from gpupanel.ui.widgets.table_view import TableView
 
 _ROW_HEIGHT = 4 * GRID
 _NAME = 0
-_AXES_OF_WORDS = ("strategy", "devices", "outcome", "tags")
-"""Columns of words that a few values are enough for."""
 _FOLDING: dict[int, bool | None] = {
     Qt.Key.Key_Left: True,
     Qt.Key.Key_Right: False,
@@ -237,19 +236,7 @@ class RunsTable(TableView[RunRow]):
     ) -> tuple[tuple[Column[RunSummary], ...], tuple[Column[RunSummary], ...]]:
         """What runs can be drawn by: across, settings that differ first, and up, only numbers."""
         shown = [row for row in self.content.found_rows if isinstance(row, RunSummary)]
-        single = [self._single.column(offer.key) for offer in self._single.offers(self._runs)]
-        there = [column for column in single if column is not None]
-        differing = [each for each in there if is_setting(each.key) and _differs(each, shown)]
-        differing.sort(key=lambda column: column.number_text is None)
-        metrics = [each for each in there if not is_setting(each.key)]
-        numbers = [*(each for each in COLUMNS if each.number_text), *metrics]
-        reached = tuple(each for each in numbers if self._has_any(each))
-        words = (each for each in COLUMNS if each.key in _AXES_OF_WORDS and self._has_any(each))
-        return (*differing, *words, *reached), reached
-
-    def _has_any(self, column: Column[RunSummary]) -> bool:
-        order = column.order
-        return order is not None and any(order(run) is not None for run in self._runs)
+        return scatter_axes(self._single, self._runs, shown)
 
     def show_columns(self, keys: Sequence[str]) -> None:
         """Show these columns, from left to right, and hide all others."""
@@ -444,9 +431,3 @@ class RunsTable(TableView[RunRow]):
     def _on_sorted(self) -> None:
         if not self._is_fitting:
             self.columnsChanged.emit()
-
-
-def _differs(column: Column[RunSummary], runs: Sequence[RunSummary]) -> bool:
-    """Whether the column says several things of those runs of which it says anything."""
-    order = column.order
-    return order is not None and len({order(run) for run in runs} - {None}) > 1
