@@ -24,7 +24,7 @@ from gpupanel.ui.panels.runs_panel import RunsPanel
 from gpupanel.ui.panels.runs_panel.column_choices import ColumnChoices
 from gpupanel.ui.panels.runs_panel.columns import COLUMNS, run_tip
 from gpupanel.ui.remembered import remember_columns, remembered_columns
-from gpupanel.ui.widgets.labels import EmptyState
+from gpupanel.ui.widgets.labels import EmptyState, ShorterLabel
 
 BEST = RunSummary(
     name="b",
@@ -157,6 +157,15 @@ def test_that_evaluations_stand_between_trainings_only_when_asked_for(panel, tab
 
     assert sorted(_names(table)) == ["best", "e", "f", "going", "p"]
     assert count.text() == "5 runs"
+
+
+def test_that_where_there_is_little_room_it_is_still_said_that_some_are_hidden(panel):
+    count = panel.findChild(ShorterLabel, "runs_count")
+    panel.setUndo(["a"])
+    panel.setRuns((GOING, _evaluation("e"), _evaluation("p", "predict")))
+    panel.resize(panel.minimumSizeHint())
+    QApplication.processEvents()
+    assert count.shownText() == "1 run · 2 hidden"
 
 
 def test_that_a_search_says_of_what_it_found_that_it_is_hidden(panel, table):

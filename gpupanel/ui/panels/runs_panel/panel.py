@@ -9,7 +9,6 @@ from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
-    QLabel,
     QPushButton,
     QSizePolicy,
     QStackedWidget,
@@ -33,7 +32,7 @@ from gpupanel.ui.panels.runs_panel.table import RunsTable
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.buttons import ActionButton
 from gpupanel.ui.widgets.flow_layout import FlowLayout
-from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState
+from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState, ShorterLabel
 from gpupanel.ui.widgets.stable_styles import StableStyles
 from gpupanel.ui.widgets.tips import wrapped
 from gpupanel.ui.widgets.undo_button import UndoButton
@@ -88,7 +87,7 @@ class RunsPanel(QWidget):
         self._scatter: ScatterDialog | None = None
         self._table = RunsTable(self)
         self._search = RunSearch(self._table, self)
-        self._count = QLabel(self)
+        self._count = ShorterLabel(self)
         self._count.setObjectName("runs_count")
         self._count.setProperty("tone", "muted")
         self._notice = ElidedLabel("", self)
@@ -265,7 +264,7 @@ class RunsPanel(QWidget):
         self._not_found.show_for(count)
         place = 0 if found or not self._is_listed else 2 if count else 1
         self._stack.setCurrentIndex(place)
-        self._count.setText(self._search.count_text())
+        self._count.setForms(self._search.count_forms())
 
     @Slot()
     def _show_searched(self) -> None:

@@ -58,6 +58,7 @@ class RunSearch(QObject):
         self.field.setToolTip(wrapped(_TIP))
         self.field.setAccessibleName("Search runs")
         self.field.setClearButtonEnabled(True)
+        self.field.setMinimumWidth(14 * GRID)
         self.field.setMaximumWidth(48 * GRID)
         self.field.textChanged.connect(self._on_typed)
         self.trainings_only = CheckBox("Trainings only", parent)
@@ -100,16 +101,21 @@ class RunSearch(QObject):
         is_found = self._is_found
         return tuple(run for run in others if is_found is None or is_found(run))
 
-    def count_text(self) -> str:
-        """How many runs are listed, of how many, and what the switch keeps out of the table."""
+    def count_forms(self) -> tuple[str, ...]:
+        """How many runs are listed, of how many, and what the switch keeps out of the table.
+
+        In the most words first, for where there is little room.
+        """
         listed, content = self._table.runs, self._table.content
         if self.trainings_only.value():
             listed = tuple(run for run in listed if run.task == _TRAINING)
         count, found = len(listed), len(content.found_rows)
         runs = "1 run" if count == 1 else f"{formatting.count(count)} runs"
         shown = runs if found == count else f"{formatting.count(found)} of {runs}"
-        hidden = self._left_out_text()
-        return f"{shown} · {hidden}" if hidden else shown
+        hidden = len(self.left_out())
+        if not hidden:
+            return (shown,)
+        return f"{shown} · {self._left_out_text()}", f"{shown} · {formatting.count(hidden)} hidden"
 
     def _left_out_text(self) -> str:
         """Such as "3 evaluations hidden"; empty: nothing is."""
