@@ -143,7 +143,7 @@ class QueueModel(TableModel[QueueRow]):
             parent=parent,
         )
 
-    def set_line(self, line: WaitingLine, *, with_ended: bool) -> None:
+    def set_line(self, line: WaitingLine, *, with_ended: bool = True) -> None:
         """Show another state of the queue, with or without what has ended."""
         refused = (each for each in line.entries if each.state is EntryState.REFUSED)
         ended = ended_entries(line) if with_ended else ()
