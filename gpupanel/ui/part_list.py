@@ -17,6 +17,7 @@ from gpupanel.ui.bindings.model_use import ModelUse
 from gpupanel.ui.bindings.new_sweep_binding import NewSweepBinding
 from gpupanel.ui.bindings.note_binding import NoteBinding
 from gpupanel.ui.bindings.opened_runs import OpenedRuns
+from gpupanel.ui.bindings.own_data_binding import OwnDataBinding
 from gpupanel.ui.bindings.past_speed_binding import PastSpeedBinding
 from gpupanel.ui.bindings.profile_binding import ProfileBinding
 from gpupanel.ui.bindings.queue_binding import QueueBinding
@@ -100,6 +101,7 @@ def _add_tools(core: WindowCore, parts: WindowParts) -> None:
     parts[DoctorBinding].selfTestRequested.connect(self_test.open)
     add(BenchBinding(session, page, core.runs_dir, window))
     add(DownloadBinding(session, page, parent=window), refusal=NOT_DONE)
+    add(OwnDataBinding(session, page, window))
     add(TraceBinding(core.actions.trace, core.live_page, core.control, window))
 
 

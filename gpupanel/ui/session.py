@@ -41,6 +41,8 @@ class Session(QObject):
     documentChanged = Signal()
     """The file, its name or the dirty mark."""
     inventoryChanged = Signal(object)
+    dataRead = Signal(object)
+    """The :class:`DataPreview` of the data that is chosen."""
     preparationChanged = Signal(object)
     checkingChanged = Signal()
     """Whether TensorFlow is being asked about the GPUs, or the data is being read."""
@@ -327,6 +329,8 @@ class Session(QObject):
         self._awaits_preview = False
         self.checkingChanged.emit()
         self._prepare_soon()
+        if self._facts.preview_of(self._profile) is not None:
+            self.dataRead.emit(preview)
 
     def set_step_memory(self, request: SummaryRequest, step: StepMemory | None) -> None:
         """Take over what a training step holds in memory; ``None``: it could not be estimated."""

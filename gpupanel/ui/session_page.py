@@ -24,6 +24,7 @@ from gpupanel.ui.session import Session
 from gpupanel.ui.session_layout import SessionLayout
 from gpupanel.ui.sweep_text import sweep_sentence
 from gpupanel.ui.task_choices import TaskChoices, TaskSwitch
+from gpupanel.ui.widgets.fitted_note import FittedNote
 from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.sweep_note import SweepNote
 from gpupanel.ui.workers.tool_worker import QuestionWorker
@@ -72,6 +73,8 @@ class SessionPage(QWidget):
         self._notes = QWidget()
         self.sweep = SweepNote()
         """Says what the profile's sweep is, where it has one."""
+        self.fitted = FittedNote()
+        """Says which settings were chosen for the data."""
         self._built: _Built | None = None
         self._preview_timer = QTimer(self, singleShot=True, interval=PREVIEW_DELAY_MS)
         self._compose()
@@ -84,6 +87,7 @@ class SessionPage(QWidget):
         notes = column_in(self._notes)
         notes.addWidget(self._note)
         notes.addWidget(self.sweep)
+        notes.addWidget(self.fitted)
         self.sections = SessionLayout(self._notes, _sections("train", self), beside)
         """The layout of the panels."""
         self._stack = QStackedLayout(self)
@@ -278,7 +282,13 @@ class SessionPage(QWidget):
         self._show_division()
 
     def _show_notes(self) -> None:
-        self._notes.setHidden(self._note.isHidden() and self.sweep.isHidden())
+        notes = (self._note, self.sweep, self.fitted)
+        self._notes.setHidden(all(note.isHidden() for note in notes))
+
+    def set_fitted(self, sentence: str) -> None:
+        """Say which settings were chosen for the data, and why; empty: none were."""
+        self.fitted.setSentence(sentence)
+        self._show_notes()
 
     @Slot()
     def _remove_sweep(self) -> None:

@@ -16,6 +16,7 @@ from shiboken6 import isValid
 from gpupanel.domain.preview import DataPreview, PreviewRequest
 from gpupanel.trainer.tools.preview.preview import preview
 from gpupanel.ui import device_colors, theme, window_core
+from gpupanel.ui.bindings import own_data_binding
 from gpupanel.ui.garbage_collection import GarbageCollection
 from gpupanel.ui.session import Session
 from gpupanel.ui.workers.worker_thread import wait_for_ending
@@ -49,6 +50,12 @@ def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> PatientBot:
 def _new_device_colors() -> None:
     """Devices have the colours of a first window."""
     device_colors.known.restore({})
+
+
+@pytest.fixture(autouse=True)
+def _no_weights_are_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No window of a test asks a server; a test of what is then chosen says what there is."""
+    monkeypatch.setattr(own_data_binding, "pretrained_at_hand", lambda: None)
 
 
 @pytest.fixture

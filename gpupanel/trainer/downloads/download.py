@@ -16,7 +16,7 @@ from gpupanel.domain.data import DataSettings
 from gpupanel.domain.keras_file import KerasFile
 from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.trainer.downloads.keras_cache import is_here, place_of
+from gpupanel.files.keras_cache import is_here, place_of
 from gpupanel.trainer.downloads.transfer import TooLargeError, TransferError, transfer
 
 _LARGEST_BYTES = 2**31

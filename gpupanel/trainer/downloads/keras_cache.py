@@ -3,32 +3,14 @@
 Imported while the process has one thread, so without NumPy, whose libraries start some.
 """
 
-import os
 from pathlib import Path
 
 from gpupanel.domain.data import DataSettings
-from gpupanel.domain.keras_file import KerasFile
 from gpupanel.domain.kind import KindValue
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.keras_cache import is_here, place_of
 from gpupanel.trainer.checked_profile import handed_over_checks, read_checked_profile
-
-
-def keras_home() -> Path:
-    """The folder of what Keras downloads: ``$KERAS_HOME``, else ``~/.keras``."""
-    home = os.environ.get("KERAS_HOME")
-    # As Keras does: a "~" of nobody stays as it is.
-    return Path(os.path.expanduser(home or "~/.keras"))  # noqa: PTH111
-
-
-def place_of(file: KerasFile) -> Path:
-    """The file, or the folder of the unpacked archive, in Keras's cache."""
-    return keras_home() / file.folder / file.place
-
-
-def is_here(file: KerasFile) -> bool:
-    """Whether it was downloaded before, by Keras or by us."""
-    return (place_of(file) / file.holds).is_file()
 
 
 def needs_download(settings: KindValue) -> bool:

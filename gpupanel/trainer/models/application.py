@@ -8,8 +8,8 @@ from typing_extensions import override
 
 from gpupanel.domain.data import Scaling
 from gpupanel.domain.model import ApplicationModel
+from gpupanel.files.keras_cache import place_of
 from gpupanel.trainer.downloads.download import digest_of
-from gpupanel.trainer.downloads.keras_cache import place_of
 from gpupanel.trainer.models.frozen_layers import last_learning, let_learn
 from gpupanel.trainer.models.network import Building, Network
 from gpupanel.trainer.models.scaling import are_from_0_to_1

@@ -15,6 +15,7 @@ from typing_extensions import override
 from gpupanel.domain.data import KerasData, Target
 from gpupanel.domain.keras_data import KERAS_CLASS_NAMES
 from gpupanel.domain.problem import ProblemError
+from gpupanel.files.keras_cache import place_of
 from gpupanel.files.npy_members import read_npy
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.checks import (
@@ -26,7 +27,7 @@ from gpupanel.trainer.datasets.examples import Array, DataSet, Examples
 from gpupanel.trainer.datasets.labels import checked_classes, checked_values
 from gpupanel.trainer.datasets.source import Reading, Source
 from gpupanel.trainer.downloads.download import OnDownload, fetch
-from gpupanel.trainer.downloads.keras_cache import damaged_files, place_of
+from gpupanel.trainer.downloads.keras_cache import damaged_files
 from gpupanel.trainer.parts.keras_arrays import cifar_batch, multi_hot
 from gpupanel.trainer.parts.restricted_pickle import read_pickled
 from gpupanel.trainer.size_limits import check_unpacked
