@@ -385,16 +385,16 @@ class PythonData(ImageSource):
 
 
 DataSettings = Annotated[
-    DigitsData
-    | WineData
-    | KerasData
-    | NpzData
-    | ImagesData
+    ImagesData
     | TableData
     | TextData
+    | NpzData
     | TfrecordData
     | TfdsData
-    | PythonData,
+    | PythonData
+    | KerasData
+    | DigitsData
+    | WineData,
     Field(discriminator="source"),
 ]
 

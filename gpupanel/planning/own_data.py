@@ -125,10 +125,10 @@ def fitted_to_data(
     if preview.is_refused or not count or not preview.feature_shape:
         return None
     chosen = _chosen(profile.data, preview, pretrained)
-    sentences = [chosen.sentence]
+    more = []
     data = _fitted_data(profile.data, chosen, None if before is None else before.profile.data)
     if data.chosen_augmentation.changes_anything:
-        sentences.append("Images change a little in each epoch (augmentation).")
+        more.append("augmentation")
     training: dict[str, object] = {
         "epochs": chosen.epochs,
         "global_batch_size": max(batch_for(count), min(count, _LEAST_BATCH)),
@@ -136,13 +136,11 @@ def fitted_to_data(
     }
     if preview.held_out_count:
         training["early_stopping_patience"] = chosen.patience
-        sentences.append(
-            f"Training stops when {chosen.patience} epochs bring no improvement, and the best "
-            "epoch's weights are kept."
-        )
+        more.append("early stopping")
     parts = {"name": _name(profile, before), "data": data.model_dump(), "model": chosen.model}
     fitted = Profile.model_validate({**profile.model_dump(), **parts, "training": training})
-    return Fitted(fitted, " ".join(sentences))
+    with_more = f" With {' and '.join(more)}." if more else ""
+    return Fitted(fitted, chosen.sentence + with_more)
 
 
 def _chosen(data: DataSettings, preview: DataPreview, pretrained: Pretrained | None) -> _Choice:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from PySide6.QtCore import QSettings, Qt
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.profile import Profile
@@ -16,6 +16,8 @@ from gpupanel.planning.starting_profile import starting_profile
 from gpupanel.runs.directory.profile_file import write_profile
 from gpupanel.ui.bindings import own_data_binding
 from gpupanel.ui.main_window import MainWindow
+from gpupanel.ui.panels.data_panel.examples_view import ExamplesView
+from gpupanel.ui.widgets.class_counts_view import ClassCountsView
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.person import Person
 from tests.ui.new_window import new_window
@@ -100,6 +102,20 @@ def test_that_the_button_brings_back_what_was_before_and_keeps_what_came_after(
     )
     assert (profile.data.chosen_shape[:2], profile.strategy) == ((64, 64), strategy)
     assert said(window) == ""
+
+
+def test_that_images_and_classes_are_seen_without_scrolling(
+    qtbot: QtBot, window: MainWindow, photos: Path
+) -> None:
+    window.resize(1280, 800)
+    window.session_page.data.take((str(photos),))
+    qtbot.waitUntil(lambda: said(window) != "" and not window.session.is_reading_data)
+    for shown in (ExamplesView, ClassCountsView):
+        view = window.session_page.data.preview.findChild(shown)
+        assert isinstance(view, QWidget)
+        qtbot.waitUntil(
+            lambda view=view: 20 < view.height() == view.visibleRegion().boundingRect().height()
+        )
 
 
 @pytest.mark.parametrize("is_file", [True, False])

@@ -1,15 +1,17 @@
 """A form for a table of the profile of one of several kinds: a chooser, and a form for each."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import PurePath
 from typing import Any
 
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.kind import SOURCE, Kind
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.setting import settings_of
 from gpupanel.domain.value import Value
 from gpupanel.ui.forms.settings_form import SettingsForm
 from gpupanel.ui.forms.value_form import ValueForm
@@ -38,6 +40,7 @@ class KindForm(QWidget):
         tip: str,
         new: Callable[[Kind], Value] = Kind.new,
         inputs: Callable[[Any], Mapping[str, QWidget]] = lambda _: {},
+        below_path: QWidget | None = None,
     ) -> None:
         """Shows the value.
 
@@ -48,13 +51,15 @@ class KindForm(QWidget):
             tip: What the choice is about.
             new: Makes the value of a kind for which nothing was typed.
             inputs: Those of settings that need one of their own, by key, for a value's type.
+            below_path: Stands below the row of the path, or above all rows of a kind without one.
         """
         super().__init__()
+        self._has_path_apart = below_path is not None
         self._kinds = {kind.source: kind for kind in kinds}
         self._new = new
         self._inputs = inputs
         self._drafts: dict[str, Any] = {}
-        self._forms: dict[type[Value], ValueForm] = {}
+        self._forms: dict[type[Value], tuple[ValueForm, ...]] = {}
         self._problems: Mapping[str, Problem] = {}
         self._unoffered = "{}"
         self._shown: Collection[str] | None = None
@@ -63,8 +68,13 @@ class KindForm(QWidget):
         """Chooses the kind."""
         self._head = SettingsForm()
         self._head.add_row(title, self.chooser, tip, key=SOURCE)
-        self._column = column_in(self)
-        self._column.addWidget(self._head)
+        column = column_in(self)
+        column.addWidget(self._head)
+        self._paths, self._rest = QVBoxLayout(), QVBoxLayout()
+        column.addLayout(self._paths)
+        if below_path is not None:
+            column.addWidget(below_path)
+        column.addLayout(self._rest)
         self.chooser.valueChanged.connect(self._choose)
         self.setValue(value)
 
@@ -84,10 +94,11 @@ class KindForm(QWidget):
         self._drafts[value.source] = value
         unoffered = self._unoffered.format(self._kinds[value.source].name)
         self.chooser.setValue(value.source, unoffered=unoffered)
-        shown = self._form(value)
-        shown.setValue(value)
-        for form in self._forms.values():
-            form.setVisible(form is shown)
+        shown = self._forms_of(value)
+        for form in shown:
+            form.setValue(value)
+        for form in self._all_forms():
+            form.setVisible(form in shown)
         self.setProblems(self._problems)
 
     def change(self, value: Any) -> None:  # noqa: ANN401 - of one of the kinds
@@ -107,11 +118,12 @@ class KindForm(QWidget):
 
     def errors(self) -> Mapping[str, str]:
         """Why what was typed for the kind that is shown is no value, by the setting's key."""
-        return self._form(self._value).errors()
+        forms = self._forms_of(self._value)
+        return {key: error for form in forms for key, error in form.errors().items()}
 
     def discard_errors(self) -> None:
         """Shows the values again in place of texts that are none, of every kind."""
-        for form in self._forms.values():
+        for form in self._all_forms():
             form.discard_errors()
 
     def setOffered(self, kinds: Sequence[Kind], *, unoffered: str) -> None:
@@ -142,12 +154,14 @@ class KindForm(QWidget):
 
     def editors(self) -> Mapping[str, QWidget]:
         """The chooser, and what edits each setting of the kind that is shown, by key."""
-        return {**self._head.editors(), **self._form(self._value).editors()}
+        forms = (self._head, *self._forms_of(self._value))
+        return {key: editor for form in forms for key, editor in form.editors().items()}
 
     def reveal(self, key: str) -> None:
         """Unfolds the row of a setting of the kind that is shown."""
-        if key != SOURCE:
-            self._form(self._value).reveal(key)
+        for form in self._forms_of(self._value):
+            if key in form.editors():
+                form.reveal(key)
 
     def setFound(
         self,
@@ -155,27 +169,44 @@ class KindForm(QWidget):
         found: Mapping[str, int | str | tuple[str, ...]],
     ) -> None:
         """Offers what a preview found for the kind that is shown, as :class:`ValueForm` does."""
-        self._form(self._value).setFound(offers, found)
+        for form in self._forms_of(self._value):
+            form.setFound(offers, found)
 
     def setProblems(self, problems: Mapping[str, Problem]) -> None:
         """Shows below each setting the problem with it, as :class:`SettingsForm` does."""
         self._problems = problems
-        self._head.setProblems(problems)
-        self._form(self._value).setProblems(problems)
+        for form in (self._head, *self._forms_of(self._value)):
+            form.setProblems(problems)
 
-    def _form(self, value: Any) -> ValueForm:  # noqa: ANN401 - of one of the kinds
-        kind = type(value)
+    def _all_forms(self) -> Iterator[ValueForm]:
+        return chain.from_iterable(self._forms.values())
+
+    def _forms_of(self, value: Any) -> tuple[ValueForm, ...]:  # noqa: ANN401 - of one of the kinds
+        """The form of that kind, behind one of its path where that stands apart."""
+        kind: type[Value] = type(value)
         if kind not in self._forms:
-            form = ValueForm(value, inputs=self._inputs(value))
-            form.valueChanged.connect(self.change)
-            form.errorsChanged.connect(self.errorsChanged)
-            self._forms[kind] = form
-            self._show_rows_of(form)
-            self._column.addWidget(form)
+            self._forms[kind] = forms = tuple(self._new_forms(value))
+            for form in forms:
+                form.valueChanged.connect(self.change)
+                form.errorsChanged.connect(self.errorsChanged)
+                self._show_rows_of(form)
         return self._forms[kind]
 
+    def _new_forms(self, value: Any) -> Iterator[ValueForm]:  # noqa: ANN401 - of one of the kinds
+        path = value.path_setting if self._has_path_apart else None
+        apart = set() if path is None or path.advanced else {path.name}
+        kind: type[Value] = type(value)
+        names = {each.name for each in settings_of(kind)}
+        if apart:
+            of_path = ValueForm(value, elsewhere=names - apart)
+            self._paths.addWidget(of_path)
+            yield of_path
+        form = ValueForm(value, inputs=self._inputs(value), elsewhere=apart)
+        self._rest.addWidget(form)
+        yield form
+
     def _show_rows(self) -> None:
-        for form in self._forms.values():
+        for form in self._all_forms():
             self._show_rows_of(form)
 
     def _show_rows_of(self, form: ValueForm) -> None:

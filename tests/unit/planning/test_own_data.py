@@ -68,9 +68,8 @@ def test_that_few_images_get_a_pretrained_network_of_which_the_head_learns() -> 
     assert profile.data.chosen_augmentation.changes_images
     assert found.reason == (
         "Chosen for 160 images: MobileNetV3Small, pretrained on ImageNet (4 MB, downloaded once). "
-        "With fewer than 5,000 images only its last layer learns. Images change a little in each "
-        "epoch (augmentation). Training stops when 5 epochs bring no improvement, and the best "
-        "epoch's weights are kept."
+        "With fewer than 5,000 images only its last layer learns. With augmentation and early "
+        "stopping."
     )
 
 
@@ -133,7 +132,9 @@ def test_that_tables_texts_and_numbers_get_a_network_of_their_kind(
 def test_that_nothing_stops_early_where_nothing_is_validated() -> None:
     found = fitted(preview=seen(held_out_count=0))
     assert found.profile.training.early_stopping_patience is None
-    assert "stops" not in found.reason
+    assert found.reason.endswith(" With augmentation.")
+    table = fitted(TableData(path="/d/a.csv"), seen(feature_shape=(9,), held_out_count=0))
+    assert table.reason.endswith(" of categories.")
 
 
 def test_that_very_few_examples_make_one_batch() -> None:

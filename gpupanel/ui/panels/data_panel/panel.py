@@ -41,6 +41,8 @@ class DataPanel(SettingsCard):
         super().__init__("Data", parent, tables=("data",))
         self.setObjectName("data_panel")
         self.setAcceptDrops(True)
+        self.preview = PreviewView()
+        """Has the data scanned or downloaded, if a person asks for it."""
         self._form = KindForm(
             kinds_of(DataSettings),
             DEFAULT_DATA,
@@ -48,13 +50,10 @@ class DataPanel(SettingsCard):
             tip=_SOURCE_TIP,
             new=self._new,
             inputs=self._inputs,
+            below_path=self.preview,
         )
         self._form.chooser.setObjectName("dataset_selector")
-        self.preview = PreviewView()
-        """Has the data scanned or downloaded, if a person asks for it."""
         self.add_form(self._form)
-        self.body.addSpacing(8)
-        self.body.addWidget(self.preview)
         self._form.valueChanged.connect(self.valueChanged)
         self._form.valueChanged.connect(self._show_whether_chosen)
         self._show_whether_chosen()

@@ -72,10 +72,10 @@ class PreviewView(QWidget):
         layout.addWidget(self._text_caption)
         layout.addWidget(self._texts)
         layout.addWidget(self._examples)
-        layout.addWidget(self._augmented_caption)
-        layout.addWidget(self._augmented)
         layout.addWidget(self._class_caption)
         layout.addWidget(self._classes)
+        layout.addWidget(self._augmented_caption)
+        layout.addWidget(self._augmented)
         self._show()
 
     def setPreview(self, preview: DataPreview | None) -> None:
