@@ -12,6 +12,7 @@ from gpupanel.ui.bindings.history_binding import HistoryBinding
 from gpupanel.ui.bindings.last_session import LastSession
 from gpupanel.ui.bindings.live_curve_files import LiveCurveFiles
 from gpupanel.ui.bindings.menu_binding import MenuBinding
+from gpupanel.ui.bindings.model_gallery_binding import ModelGalleryBinding
 from gpupanel.ui.bindings.model_runs import ModelRuns
 from gpupanel.ui.bindings.model_use import ModelUse
 from gpupanel.ui.bindings.new_sweep_binding import NewSweepBinding
@@ -102,6 +103,7 @@ def _add_tools(core: WindowCore, parts: WindowParts) -> None:
     add(BenchBinding(session, page, core.runs_dir, window))
     add(DownloadBinding(session, page, parent=window), refusal=NOT_DONE)
     add(OwnDataBinding(session, page, window))
+    add(ModelGalleryBinding(page.model, window))
     add(TraceBinding(core.actions.trace, core.live_page, core.control, window))
 
 

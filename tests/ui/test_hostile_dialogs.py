@@ -15,7 +15,10 @@ from gpupanel.devices.device_history import DeviceHistory
 from gpupanel.devices.doctor.report import DoctorReport
 from gpupanel.domain.batch_fit import BatchFit
 from gpupanel.domain.bench import Bench
+from gpupanel.domain.choice import Choice
 from gpupanel.domain.device import DeviceInventory
+from gpupanel.domain.kind import Kind
+from gpupanel.domain.layered_models import MlpModel
 from gpupanel.domain.model_export import ModelExport
 from gpupanel.domain.model_summary import ModelSummary
 from gpupanel.domain.problem import Problem
@@ -29,6 +32,7 @@ from gpupanel.domain.shown_examples import ExampleChoice, ShownExample, ShownExa
 from gpupanel.domain.sweep import SweepSettings
 from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
 from gpupanel.domain.trace import TraceRecord
+from gpupanel.planning.model_gallery import ModelEntry
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.sweeps.proposing import SweepProposal
 from gpupanel.runs.sweeps.sweep_status import SweepStatus
@@ -42,6 +46,7 @@ from gpupanel.ui.dialogs.doctor_dialog import DoctorDialog
 from gpupanel.ui.dialogs.finder_dialog import FinderDialog, FinderEntry
 from gpupanel.ui.dialogs.guide_dialog import GuideDialog
 from gpupanel.ui.dialogs.label_dialog import LabelDialog
+from gpupanel.ui.dialogs.model_gallery_dialog import ModelGalleryDialog
 from gpupanel.ui.dialogs.new_sweep_dialog import NewSweepDialog
 from gpupanel.ui.dialogs.problem_dialog import ProblemDialog
 from gpupanel.ui.dialogs.settings_dialog import SettingsDialog
@@ -159,6 +164,14 @@ def finder() -> FinderDialog:
     return dialog
 
 
+def model_gallery() -> ModelGalleryDialog:
+    kind = Kind(Choice(NAME, NAME, NAME), MlpModel)
+    window = QMainWindow()
+    dialog = ModelGalleryDialog([ModelEntry(kind, NAME, NAME)], NAME, window)
+    dialog.setParent(None, dialog.windowFlags())  # the window is gone with this call
+    return dialog
+
+
 def shortcuts() -> ShortcutsDialog:
     menus, window = QMenuBar(), QMainWindow()
     menus.addMenu("File").addAction(NAME).setShortcut("Ctrl+K")
@@ -190,6 +203,7 @@ MADE: dict[str, Callable[[], QDialog]] = {
         LayersDialog(), "setAnswer", filled(ModelSummary, NAME, problems=(PROBLEM,))
     ),
     "ModelExportDialog": exported,
+    "ModelGalleryDialog": model_gallery,
     "NewSweepDialog": new_sweep,
     "ProblemDialog": lambda: ProblemDialog(NAME, (PROBLEM,), None),
     "RateRangeDialog": lambda: shown(

@@ -4,22 +4,15 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, Slot
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QApplication, QDialog, QLabel, QLineEdit, QVBoxLayout, QWidget
-from typing_extensions import override
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QDialog, QVBoxLayout, QWidget
 
-from gpupanel.domain.visible_text import visible_line
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.screen_fit import resize_within_screen
-from gpupanel.ui.widgets.table_model import Column, TableModel
-from gpupanel.ui.widgets.table_view import TableView
-from gpupanel.ui.widgets.tips import teach
+from gpupanel.ui.widgets.searched_list import Search, SearchedList
+from gpupanel.ui.widgets.table_model import Column
 
-_ROW_HEIGHT = 28
-_LIST_KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 _WORD = re.compile(r"\w+")
-_NOTHING = "Nothing is called so."
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +43,7 @@ _COLUMNS: tuple[Column[FinderEntry], ...] = (
     Column("Where", "", lambda each: each.place if each.is_possible else f"{each.place}: not now"),
     Column("Keys", "", lambda each: each.keys),
 )
+_WIDTHS = (34 * GRID, 26 * GRID, 0)
 
 
 class FinderDialog(QDialog):
@@ -65,89 +59,47 @@ class FinderDialog(QDialog):
         self.setObjectName("finder")
         self.setWindowTitle("Find a setting or an action")
         self._entries = tuple(entries)
-        self._line = QLineEdit(self)
-        self._line.setObjectName("finder_line")
-        self._line.setPlaceholderText("Learning rate, augmentation, ResNet50, stop…")
-        teach(self._line, "Find", "Parts of a name; Return goes to what is chosen in the list.")
-        self._line.setToolTip("")
-        self._line.setClearButtonEnabled(True)
-        self._line.installEventFilter(self)
-        self._line.textChanged.connect(self._search)
-        self._line.returnPressed.connect(self._go)
-        model: TableModel[FinderEntry] = TableModel(_COLUMNS, key=id)
-        self._model = model
-        self._table = TableView(model, "finder_table", "What is found", _ROW_HEIGHT)
-        self._table.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._table.horizontalHeader().hide()
-        self._table.horizontalHeader().setStretchLastSection(True)
-        self._table.clicked.connect(self._go_to_row)
-        self._tip = QLabel(self)
-        self._tip.setObjectName("finder_tip")
-        self._tip.setTextFormat(Qt.TextFormat.PlainText)
-        self._tip.setProperty("tone", "muted")
-        self._tip.setWordWrap(True)
-        self._tip.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
-        self._tip.setFixedHeight(3 * self._tip.fontMetrics().lineSpacing())
+        self._list: SearchedList[FinderEntry] = SearchedList(
+            Search(
+                "finder",
+                tuple(zip(_COLUMNS, _WIDTHS, strict=True)),
+                self._find,
+                lambda entry: entry.tip,
+                placeholder="Learning rate, augmentation, ResNet50, stop…",
+                line_tip="Parts of a name; Return goes to what is chosen in the list.",
+                nothing="Nothing is called so.",
+            )
+        )
+        self._list.set_head_visible(visible=False)
+        self._list.taken.connect(self._go)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
-        layout.setSpacing(GRID)
-        layout.addWidget(self._line)
-        layout.addWidget(self._table, 1)
-        layout.addWidget(self._tip)
+        layout.addWidget(self._list)
         resize_within_screen(self, 80 * GRID, 56 * GRID)
-        model.set_rows(self._entries)
-        self._table.setColumnWidth(0, 34 * GRID)
-        self._table.setColumnWidth(1, 26 * GRID)
-        self._table.selectionModel().currentRowChanged.connect(self._show_tip)
-        self._search("")
+        self._list.setFocus()
 
     def found(self) -> tuple[FinderEntry, ...]:
         """What the line finds, the best first."""
-        return self._model.rows
+        return self._list.found()
 
     def choose(self, place: int) -> None:
         """Choose one of what is found."""
-        self._table.setCurrentIndex(self._model.index(place, 0))
+        self._list.choose(place)
 
     def chosen(self) -> FinderEntry | None:
         """What Return goes to; ``None``: nothing was found."""
-        place = self._table.currentIndex().row()
-        return self._model.row(place) if 0 <= place < len(self._model.rows) else None
+        return self._list.chosen()
 
-    @override
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        is_press = event.type() is QEvent.Type.KeyPress
-        if is_press and isinstance(event, QKeyEvent) and event.key() in _LIST_KEYS:
-            QApplication.sendEvent(self._table, event)
-            return True
-        return super().eventFilter(watched, event)
-
-    @Slot(str)
-    def _search(self, text: str) -> None:
-        words = text.casefold().split()
+    def _find(self, words: Sequence[str]) -> Sequence[FinderEntry]:
         ranked = [(_rank(each, words), each) for each in self._entries]
         found = [each for each in ranked if each[0] is not None]
         # Sorting keeps the window's order among equals.
         found.sort(key=lambda each: (not each[1].is_possible, each[0]))
-        self._model.set_rows([entry for _, entry in found])
-        self._table.setCurrentIndex(self._model.index(0, 0) if found else QModelIndex())
-        self._table.scrollToTop()
-        self._show_tip()
+        return [entry for _, entry in found]
 
-    @Slot()
-    def _show_tip(self) -> None:
-        entry = self.chosen()
-        self._tip.setText(_NOTHING if entry is None else visible_line(entry.tip))
-
-    @Slot(QModelIndex)
-    def _go_to_row(self, index: QModelIndex) -> None:
-        self.choose(index.row())
-        self._go()
-
-    @Slot()
-    def _go(self) -> None:
-        entry = self.chosen()
-        if entry is not None and entry.is_possible:
+    @Slot(object)
+    def _go(self, entry: FinderEntry) -> None:
+        if entry.is_possible:
             # First: the window has the focus again when it is done.
             self.accept()
             entry.go()

@@ -2,20 +2,22 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 from typing_extensions import override
 
-from gpupanel.domain.kind import kinds_of
+from gpupanel.domain.kind import Kind, kinds_of
 from gpupanel.domain.layers import Stack
 from gpupanel.domain.model import DEFAULT_MODEL, ModelSettings
 from gpupanel.domain.setting import settings_of
+from gpupanel.planning.model_gallery import ModelEntry
 from gpupanel.ui.dropped_files import local_paths
 from gpupanel.ui.forms.kind_form import KindForm
 from gpupanel.ui.forms.settings_card import SettingsCard
 from gpupanel.ui.widgets.labels import Note
 from gpupanel.ui.widgets.layer_sketch import LayerSketch
+from gpupanel.ui.widgets.tips import teach
 from gpupanel.ui.widgets.tool_buttons import ToolButtons
 
 _KINDS = kinds_of(ModelSettings)
@@ -32,6 +34,10 @@ _KIND_TIP = (
     "The kind of network. An MLP takes any data; a CNN finds patterns anywhere in an image, "
     "and needs images."
 )
+_GALLERY_TIP = (
+    "A list to search: groups, the size of images, what is downloaded, and what is good for few "
+    "images."
+)
 _OF_REPLICAS = ("batch_norm_synchronized",)
 _CODE_NOTE = "The code is executed when a run starts, not before. The layers are known then."
 _NO_CODE = "No Python file was chosen yet. Browse for a .py file or drop one here."
@@ -46,6 +52,8 @@ class ModelPanel(SettingsCard):
 
     valueChanged = Signal(object)
     """A person changed a setting: the new value."""
+    galleryRequested = Signal()
+    """All models are to be shown, with what decides between them."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Model", parent, tables=("model",))
@@ -63,7 +71,12 @@ class ModelPanel(SettingsCard):
         self.body.addWidget(self._sketch)
         self.tools = ToolButtons()
         """Of tools that build the model; hidden where only a run can."""
+        self._gallery = QPushButton("All models…", self)
+        self._gallery.setObjectName("model_gallery_open")
+        teach(self._gallery, "All models", _GALLERY_TIP)
+        self._gallery.clicked.connect(self.galleryRequested)
         foot = QHBoxLayout()
+        foot.addWidget(self._gallery)
         foot.addStretch(1)
         foot.addWidget(self.tools)
         self.body.addLayout(foot)
@@ -93,6 +106,23 @@ class ModelPanel(SettingsCard):
         if count != self._replica_count:
             self._replica_count = count
             self._show()
+
+    def offers(self, kind: Kind) -> bool:
+        """Whether the task can use a model of that kind."""
+        return self._trains or kind in _SAVED
+
+    @Slot(object)
+    def choose_entry(self, entry: ModelEntry) -> None:
+        """Take that kind, with its published weights where it has some.
+
+        Frozen layers and what else was typed for the kind stay; a file is asked for.
+        """
+        if not entry.is_pretrained:
+            self._form.choose_kind(entry.kind.source)
+            return
+        model = self._form.draft(entry.kind.source)
+        begun = {"weights": "imagenet"} if model.weights == "none" else {}
+        self._form.change(model.model_copy(update=begun))
 
     @override
     def forget(self) -> None:
@@ -144,6 +174,7 @@ class ModelPanel(SettingsCard):
     def _show(self) -> None:
         value = self.value()
         self.set_summary(self._form.summary())
+        self._gallery.setVisible(self._trains)
         self._form.set_chooser_visible(visible=self._trains or not value.is_saved)
         defaults = {each.name: each.default for each in settings_of(type(value))}
         is_set = any(
