@@ -175,10 +175,10 @@ def _for_images(
     why = ""
     if may_use_pretrained(data):
         why = (
-            ": the weights of a pretrained network are not on this machine, and their server "
+            ", because the weights of a pretrained network are not on this machine, and their server "
             "cannot be reached"
             if is_large
-            else f": images of {original} pixels are too small for a pretrained network"
+            else f", because images of {original} pixels are too small for a pretrained network"
         )
     model = {"source": "resnet", "dropout": 0.2}
     sentence = f"{for_data} images: a small ResNet that learns from scratch{why}."

@@ -82,4 +82,4 @@ def test_that_only_a_training_has_the_list(window: MainWindow) -> None:
     window.session.edit(Profile(task="evaluate"))
     button = window.findChild(QPushButton, "model_gallery_open")
     assert isinstance(button, QPushButton)
-    assert button.isHidden()
+    assert not button.isVisibleTo(window.session_page.model)

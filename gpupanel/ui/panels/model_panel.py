@@ -17,6 +17,7 @@ from gpupanel.ui.forms.kind_form import KindForm
 from gpupanel.ui.forms.settings_card import SettingsCard
 from gpupanel.ui.widgets.labels import Note
 from gpupanel.ui.widgets.layer_sketch import LayerSketch
+from gpupanel.ui.widgets.layouts import row_in
 from gpupanel.ui.widgets.tips import teach
 from gpupanel.ui.widgets.tool_buttons import ToolButtons
 
@@ -61,7 +62,17 @@ class ModelPanel(SettingsCard):
         self.setAcceptDrops(True)
         self._trains = True
         self._replica_count = 1
-        self._form = KindForm(_KINDS, DEFAULT_MODEL, title="Kind", tip=_KIND_TIP)
+        self._gallery = QPushButton("All models…", self)
+        self._gallery.setObjectName("model_gallery_open")
+        teach(self._gallery, "All models", _GALLERY_TIP)
+        self._gallery.clicked.connect(self.galleryRequested)
+        self._below_kind = QWidget()
+        row = row_in(self._below_kind)
+        row.addStretch(1)
+        row.addWidget(self._gallery)
+        self._form = KindForm(
+            _KINDS, DEFAULT_MODEL, title="Kind", tip=_KIND_TIP, below_path=self._below_kind
+        )
         self._form.chooser.setObjectName("model_selector")
         self._note = Note(_NO_FILE)
         self._sketch = LayerSketch()
@@ -71,12 +82,7 @@ class ModelPanel(SettingsCard):
         self.body.addWidget(self._sketch)
         self.tools = ToolButtons()
         """Of tools that build the model; hidden where only a run can."""
-        self._gallery = QPushButton("All models…", self)
-        self._gallery.setObjectName("model_gallery_open")
-        teach(self._gallery, "All models", _GALLERY_TIP)
-        self._gallery.clicked.connect(self.galleryRequested)
         foot = QHBoxLayout()
-        foot.addWidget(self._gallery)
         foot.addStretch(1)
         foot.addWidget(self.tools)
         self.body.addLayout(foot)
@@ -174,7 +180,7 @@ class ModelPanel(SettingsCard):
     def _show(self) -> None:
         value = self.value()
         self.set_summary(self._form.summary())
-        self._gallery.setVisible(self._trains)
+        self._below_kind.setVisible(self._trains)
         self._form.set_chooser_visible(visible=self._trains or not value.is_saved)
         defaults = {each.name: each.default for each in settings_of(type(value))}
         is_set = any(
