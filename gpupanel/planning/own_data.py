@@ -175,8 +175,8 @@ def _for_images(
     why = ""
     if may_use_pretrained(data):
         why = (
-            ", because the weights of a pretrained network are not on this machine, and their server "
-            "cannot be reached"
+            ", because the weights of a pretrained network are not on this machine, and their "
+            "server cannot be reached"
             if is_large
             else f", because images of {original} pixels are too small for a pretrained network"
         )
