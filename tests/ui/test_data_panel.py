@@ -95,11 +95,11 @@ def test_that_data_sets_have_human_names(panel):
     box = panel.findChild(QComboBox, "dataset_selector")
     names = [box.itemText(index) for index in range(box.count())]
     assert "MNIST: handwritten digits, 28x28" in names
-    assert names[-7:] == [
-        "NumPy arrays (.npz, .npy)…",
+    assert names[:7] == [
         "Folder of images…",
         "Table (.csv, .parquet)…",
         "Texts (folders, .csv)…",
+        "NumPy arrays (.npz, .npy)…",
         "TFRecord files…",
         "TensorFlow Datasets…",
         "Python code…",
