@@ -272,6 +272,7 @@ class EvaluationDone(_Event):
             the names of the classes; empty where values are predicted, and where it could not be
             written.
         labels_file: Where the figures of several labels at once stand, likewise.
+        values_file: Where true and predicted values stand, likewise.
         confusion: The matrix itself, as earlier versions wrote it here: how many examples of each
             class (row) were taken for each class (column).
         class_names: Of its rows and columns.
@@ -286,6 +287,7 @@ class EvaluationDone(_Event):
     class_count: int = 0
     confusion_file: str = ""
     labels_file: str = ""
+    values_file: str = ""
     confusion: tuple[tuple[int, ...], ...] = ()
     class_names: tuple[str, ...] = ()
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from gpupanel.files.evaluation_archive import opened_archive, read_names
 from gpupanel.files.npy_members import read_npy
 from gpupanel.files.npz_archive import write_npz
+from gpupanel.files.value_pairs_file import ValuePairs
 from gpupanel.files.whole_files import whole_file
 
 MOST_WORST = 1_000
@@ -75,14 +76,20 @@ def most_worst(outputs: int) -> int:
     return max(1, min(MOST_WORST, _MOST_NUMBERS // max(1, outputs)))
 
 
-def write_worst(path: Path, worst: WorstExamples) -> None:
-    """Write a file that holds nothing else, whole or not at all.
+def write_worst(path: Path, worst: WorstExamples, pairs: ValuePairs | None = None) -> None:
+    """Write the file of an evaluation of values, whole or not at all.
+
+    Args:
+        path: The file.
+        worst: The examples with the largest error.
+        pairs: True and predicted values, which stand in the same file.
 
     Raises:
         OSError: It cannot be written.
     """
     with whole_file(path, private=True) as file:
-        write_npz(file, worst.arrays(), compressed=True)
+        arrays = worst.arrays() | (pairs.arrays() if pairs else {})
+        write_npz(file, arrays, compressed=True)
 
 
 def read_worst(path: Path) -> WorstExamples | None:

@@ -90,6 +90,8 @@ def status_text(status: RunStatus) -> str:
     ):
         if reached.accuracy is not None:
             words.append(f"{title} accuracy {formatting.fraction(reached.accuracy)}")
+        elif reached.mean_absolute_error is not None:
+            words.append(f"{title} {_off_by(reached.mean_absolute_error)}")
         elif reached.loss is not None:
             words.append(f"{title} loss {formatting.number(reached.loss)}")
     if status.evaluation is not None:
@@ -152,7 +154,11 @@ def _end_text(status: RunStatus) -> str:
 def _metrics_text(metrics: Metrics) -> str:
     if metrics.accuracy is not None:
         return f"accuracy {formatting.fraction(metrics.accuracy)}"
-    return f"mean absolute error {formatting.number(metrics.mean_absolute_error)}"
+    return _off_by(metrics.mean_absolute_error)
+
+
+def _off_by(error: float | None) -> str:
+    return f"off by {formatting.number(error)} on average"
 
 
 def state_text(run: RunState, status: RunStatus | None, preparation: Preparation) -> str:

@@ -217,7 +217,7 @@ def test_that_the_end_is_shown_with_what_was_reached():
         ),
         (
             Metrics(val_loss=4.0, test_loss=5.0, test_mean_absolute_error=1.0),
-            "validation loss 4.000 · test loss 5.000",
+            "validation loss 4.000 · test off by 1.000 on average",
         ),
         (Metrics(loss=1.0, test_loss=5.0), "test loss 5.000"),
     ],
@@ -244,7 +244,7 @@ def test_that_the_end_of_an_evaluation_or_prediction_is_shown_with_what_was_foun
 
     assert status_text(found(Metrics(loss=0.1, accuracy=0.975))) == "Completed · accuracy 97.5 %"
     values = status_text(found(Metrics(loss=4.0, mean_absolute_error=1.5)))
-    assert values == "Completed · mean absolute error 1.500"
+    assert values == "Completed · off by 1.500 on average"
     predicted = ENDED.model_copy(update={"predictions": "predictions.npz", "examples": 1797})
     assert status_text(predicted) == "Completed · 1,797 predictions"
     # It takes no training steps whose speed could be shown.

@@ -202,7 +202,7 @@ def read_labels(layout: RunLayout, found: EvaluationDone) -> LabelMetrics | Prob
     try:
         return read_label_metrics(layout.confusion)
     except (OSError, ValueError) as error:
-        return _unread(layout, "The metrics of the labels", "label", error)
+        return unread(layout, "The metrics of the labels", "label", error)
 
 
 def read_matrix(layout: RunLayout, found: EvaluationDone) -> ConfusionMatrix | Problem | None:
@@ -221,10 +221,18 @@ def read_matrix(layout: RunLayout, found: EvaluationDone) -> ConfusionMatrix | P
         # Named by the event, but not believed: nothing but this file of the run is opened.
         return ConfusionMatrix(read_confusion(layout.confusion))
     except (OSError, ValueError) as error:
-        return _unread(layout, "The confusion matrix", "class", error)
+        return unread(layout, "The confusion matrix", "class", error)
 
 
-def _unread(layout: RunLayout, what: str, each: str, error: Exception) -> Problem:
+def unread(layout: RunLayout, what: str, each: str, error: Exception) -> Problem:
+    """The problem where the file of an evaluation cannot be read.
+
+    Args:
+        layout: Of the run.
+        what: Of the evaluation is missing.
+        each: Of what there are figures in it.
+        error: Why.
+    """
     return Problem(
         code="confusion_unread",
         severity=Severity.WARNING,

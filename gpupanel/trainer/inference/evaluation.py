@@ -11,11 +11,13 @@ import numpy.typing as npt
 from gpupanel.domain.data import Target
 from gpupanel.domain.outcome import Metrics
 from gpupanel.files.confusion_file import MOST_EXAMPLES, Counts, EvaluatedExamples
+from gpupanel.files.value_pairs_file import ValuePairs, most_pairs
 from gpupanel.files.worst_file import WorstExamples
 from gpupanel.trainer.datasets.examples import Array, Indices
 from gpupanel.trainer.inference.confusion_counts import ConfusionCounts
 from gpupanel.trainer.inference.largest_errors import Errors, joined_errors, largest_errors
 from gpupanel.trainer.inference.meaning import OutputMeaning
+from gpupanel.trainer.inference.sampled_rows import sampled_rows
 from gpupanel.trainer.metrics.set_metric import SetMetric, SetPart, with_set_metrics
 from gpupanel.trainer.metrics.set_metrics import set_metrics_of
 from gpupanel.trainer.parts.output_meaning import (
@@ -43,6 +45,7 @@ class EvaluatedPart:
         labels: Of several labels, shape [3, labels]: how many examples have each, are said to have
             it, and are rightly so.
         worst: Of several labels and of values, the examples with the largest errors.
+        sampled: Of values, what the model gave to those rows of the part that are in the sample.
         metric_sums: What each metric adds up.
     """
 
@@ -52,6 +55,7 @@ class EvaluatedPart:
     probabilities: Floats | None = None
     labels: Counts | None = None
     worst: Errors | None = None
+    sampled: Floats | None = None
     metric_sums: tuple[Any, ...] = ()
 
 
@@ -72,9 +76,13 @@ class Evaluation:
         self._kept_examples = 0
         self._label_counts = np.zeros((3, reading.label_count), np.int64)
         self._worst: Errors | None = None
+        self._sampled: list[Floats] = []
         self._loss_sum = 0.0
         self._measure_sum = 0.0
         self._examples = 0
+        is_of_values = reading.meaning is Meaning.VALUES
+        kept = most_pairs(math.prod(labels.shape[1:])) if is_of_values else 0
+        self._rows = sampled_rows(len(labels), kept) if kept else _NO_ROWS
 
     def digest(self, outputs: Floats, first: int) -> EvaluatedPart:
         """Compare a part's outputs with its labels.
@@ -99,8 +107,13 @@ class Evaluation:
             sum_of_means(abs(errors)),
             _NO_CLASSES,
             worst=largest_errors(abs(errors), outputs, first),
+            sampled=outputs[self._rows_within(first, len(outputs)) - first].astype(np.float32),
             metric_sums=self._added(SetPart(predicted, values, predicted)),
         )
+
+    def _rows_within(self, first: int, count: int) -> npt.NDArray[np.int64]:
+        start, end = np.searchsorted(self._rows, (first, first + count))
+        return self._rows[start:end]
 
     def _of_labels(self, outputs: Floats, labels: Array, first: int) -> EvaluatedPart:
         meaning = self._reading.meaning
@@ -152,6 +165,8 @@ class Evaluation:
                 self._label_counts = self._label_counts + part.labels
             if part.worst is not None:
                 self._worst = joined_errors(self._worst, part.worst)
+            if part.sampled is not None:
+                self._sampled.append(part.sampled)
 
     @property
     def label_counts(self) -> Counts:
@@ -208,6 +223,17 @@ class Evaluation:
             names,
         )
 
+    def value_pairs(self) -> ValuePairs | None:
+        """True and predicted values of the sample.
+
+        ``None``: these are no values, or some are beyond single precision.
+        """
+        if not self._sampled:
+            return None
+        predicted = np.concatenate(self._sampled)
+        true = self._labels[self._rows].astype(np.float32).reshape(predicted.shape)
+        return ValuePairs(true, predicted) if np.isfinite(true).all() else None
+
     def _keep(self, part: EvaluatedPart) -> None:
         if part.probabilities is None:
             return
@@ -220,6 +246,7 @@ class Evaluation:
 
 
 _NO_CLASSES = np.empty((0, 2), np.int64)
+_NO_ROWS = np.empty(0, np.int64)
 
 
 def _set_metrics(labels: Array, reading: OutputMeaning) -> tuple[SetMetric, ...]:

@@ -139,6 +139,7 @@ class Inference:
         if ended is not None:
             return ended
         self._record.metrics = evaluation.metrics
+        figures_file = self._save_figures(evaluation, reading)
         self._events.write(
             EvaluationDone(
                 time_s=time.time(),
@@ -149,7 +150,8 @@ class Inference:
                 metrics=evaluation.metrics,
                 class_count=reading.class_count,
                 confusion_file=self._save_confusion(evaluation, reading),
-                labels_file=self._save_labels(evaluation, reading),
+                labels_file=figures_file if reading.of_labels else "",
+                values_file="" if reading.of_labels else figures_file,
             )
         )
         return None
@@ -168,25 +170,26 @@ class Inference:
             return ""
         return path.name
 
-    def _save_labels(self, evaluation: Evaluation, reading: OutputMeaning) -> str:
-        """The name of the file with the metrics of several labels; empty likewise.
+    def _save_figures(self, evaluation: Evaluation, reading: OutputMeaning) -> str:
+        """The name of the file with the metrics of several labels, or with values.
 
-        Of values the file has those examples alone that were worst.
+        Empty where there are classes, or it cannot be written.
         """
         if reading.class_count:
             return ""
         path = self._run.layout.confusion
         names = self._class_names(reading) if reading.of_labels else ()
+        pairs = evaluation.value_pairs()
         worst = evaluation.worst(self._examples.indices, names)
         try:
             if reading.of_labels:
                 write_label_metrics(path, names, evaluation.label_counts, worst)
             elif worst is not None:
-                write_worst(path, worst)
+                write_worst(path, worst, pairs)
         except OSError as error:
             self._report(confusion_not_saved(error))
             return ""
-        return path.name if reading.of_labels else ""
+        return path.name if reading.of_labels or pairs is not None else ""
 
     def _predict(self, replicas: list[Replica], reading: OutputMeaning) -> Interruption | None:
         self._events.phase(Phase.PREDICTING)

@@ -10,6 +10,7 @@ from gpupanel.domain.model import SavedModel
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.shown_examples import ExampleChoice, ShownExamples, ShownRequest
 from gpupanel.files.label_metrics_file import read_label_metrics, write_label_metrics
+from gpupanel.files.value_pairs_file import MOST_PAIRS, read_value_pairs
 from gpupanel.files.worst_file import (
     MOST_WORST,
     WorstExamples,
@@ -49,6 +50,38 @@ def test_that_the_values_furthest_off_come_first_however_they_were_divided(size:
     np.testing.assert_allclose(worst.error, found[order], rtol=1e-6)
     np.testing.assert_array_equal(worst.label[:, 0], labels[order])
     assert worst.predicted.shape == (MOST_WORST, 1)
+
+
+@pytest.mark.parametrize("size", [1_000, 7_777, 30_000])
+def test_that_the_same_sample_of_values_is_kept_however_they_were_divided(
+    tmp_path: Path, size: int
+) -> None:
+    labels = np.arange(30_000, dtype=np.float32)
+    outputs = labels[:, np.newaxis] + 0.5
+    evaluation = Evaluation(labels, VALUES)
+    for first in range(0, len(labels), size):
+        part = outputs[first : first + size]
+        evaluation.add(len(part), [evaluation.digest(part, first)])
+    pairs, worst = evaluation.value_pairs(), evaluation.worst(np.arange(30_000, dtype=np.int32))
+    assert pairs is not None
+    assert worst is not None
+    write_worst(tmp_path / "e.npz", worst, pairs)
+    found = read_value_pairs(tmp_path / "e.npz")
+    drawn = np.random.default_rng(0).choice(30_000, MOST_PAIRS, replace=False, shuffle=False)
+    assert found.true[:, 0].tolist() == sorted(drawn.tolist())
+    np.testing.assert_array_equal(found.predicted, found.true + 0.5)
+    assert read_worst(tmp_path / "e.npz") is not None
+
+
+def test_that_all_of_few_values_are_kept_and_none_of_classes() -> None:
+    evaluation = Evaluation(np.float32([1, 2]), VALUES)
+    evaluation.add(2, [evaluation.digest(np.float32([[3], [4]]), 0)])
+    pairs = evaluation.value_pairs()
+    assert pairs is not None
+    assert (pairs.true.tolist(), pairs.predicted.tolist()) == ([[1], [2]], [[3], [4]])
+    classes = Evaluation(np.int32([0]), OutputMeaning(Meaning.LOGITS, 2))
+    classes.add(1, [classes.digest(np.float32([[1.0, 2.0]]), 0)])
+    assert classes.value_pairs() is None
 
 
 def test_that_the_examples_of_the_largest_loss_come_first_of_several_labels() -> None:
