@@ -17,7 +17,7 @@ from gpupanel.files.npy_members import read_npy
 
 MOST_PAIRS: Final = 10_000
 """More points than that cannot be told apart in a picture."""
-_MOST_NUMBERS: Final = 1_000_000
+_MOST_NUMBERS: Final = 50_000
 _TRUE, _PREDICTED = "pair_true", "pair_predicted"
 
 Floats = npt.NDArray[np.float32]

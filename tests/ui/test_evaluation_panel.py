@@ -7,15 +7,17 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from gpupanel.domain.confusion import ClassMetrics, LabelMetrics
 from gpupanel.domain.events import EvaluationDone
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.files.confusion_file import ConfusionCells
+from gpupanel.files.value_pairs_file import ValuePairs
 from gpupanel.runs.following.confusion_matrix import ConfusionMatrix
 from gpupanel.runs.following.status import RunStage, RunStatus
+from gpupanel.runs.following.value_pairs import ValueFigures
 from gpupanel.ui import formatting, theme
 from gpupanel.ui.panels.evaluation_panel import EvaluationPanel
 from gpupanel.ui.panels.evaluation_panel.class_table import ClassTable
@@ -128,10 +130,39 @@ def test_that_values_have_totals_and_no_classes(panel):
     panel.setStatus(evaluated(found), FOLDER)
 
     shown = texts(panel)
-    assert {"4.500", "1.500", "Mean absolute error"} <= set(shown)
-    assert "Accuracy" not in shown
+    assert {"1.500", "Off by, on average"} <= set(shown)
+    assert not {"4.500", "Loss", "Accuracy"} & set(shown)
+    assert not panel.findChild(QWidget, "value_pictures").isVisible()
     assert not panel.findChild(ClassTable).isVisible()
     assert any("there is no confusion matrix" in text for text in shown)
+
+
+def test_that_values_are_drawn_where_the_run_kept_them(panel):
+    random = np.random.default_rng(0)
+    true = random.normal(250_000, 60_000, (4_000, 1)).astype(np.float32)
+    predicted = true + random.normal(0, 20_000, true.shape).astype(np.float32)
+    metrics = Metrics(loss=4e8, mean_absolute_error=12_646.0, root_mean_squared_error=20_000.0)
+    found = EvaluationDone(
+        time_s=0.0, examples=90_000, metrics=metrics, values_file="evaluation.npz"
+    )
+    panel.begin("evaluate")
+    figures = ValueFigures(ValuePairs(true, predicted), 90_000)
+    panel.setStatus(evaluated(found), FOLDER, figures)
+
+    shown = texts(panel)
+    assert {"12,646", "Predicted over true", "Errors"} <= set(shown)
+    assert any("4,000 of 90,000 examples, chosen at random" in text for text in shown)
+    assert not any("confusion matrix" in text for text in shown)
+    for name in ("predicted_over_true", "error_histogram"):
+        picture = panel.findChild(QWidget, name)
+        image = picture.grab().toImage()
+        points = {
+            image.pixelColor(x, y).name()
+            for x in range(0, image.width(), 2)
+            for y in range(0, image.height(), 2)
+        }
+        assert len(points) > 5
+        assert picture.accessibleDescription()
 
 
 def test_that_predictions_are_found_and_their_folder_opened(panel, qtbot):

@@ -65,6 +65,10 @@ class ValueFigures:
         counts, _ = np.histogram(errors.clip(-end, end), BINS, (-end, end))
         return tuple(counts.tolist()), end
 
+    def prepare(self) -> None:
+        """Work out what is asked for later: whoever draws it cannot wait for that."""
+        _ = self.bounds, self.errors
+
     @property
     def words(self) -> str:
         """Of how many examples the pictures are; a sentence."""

@@ -28,6 +28,7 @@ from gpupanel.ui.workers.worker_thread import Worker, guarded_slot
 if TYPE_CHECKING:
     from gpupanel.domain.confusion import LabelMetrics
     from gpupanel.runs.following.confusion_matrix import ConfusionMatrix
+    from gpupanel.runs.following.value_pairs import ValueFigures
 
 POLL_MS = 500
 """For file systems that notify of nothing, and for the log and the lock, which are not watched."""
@@ -56,7 +57,7 @@ class RunUpdate:
 
     followed: FollowedRun
     status: RunStatus
-    confusion: "ConfusionMatrix | LabelMetrics | Problem | None" = None
+    confusion: "ConfusionMatrix | LabelMetrics | ValueFigures | Problem | None" = None
 
 
 class RunReader(Worker):
@@ -74,7 +75,7 @@ class RunReader(Worker):
         self._layout = layout
         self._follower = RunFollower(layout, reads_aside=True)
         self._status = RunStatus()
-        self._confusion: ConfusionMatrix | LabelMetrics | Problem | None = None
+        self._confusion: ConfusionMatrix | LabelMetrics | ValueFigures | Problem | None = None
         self._is_unread = False
         self._has_more = False
         self._has_caught_up = False
@@ -233,7 +234,7 @@ def _last_word(summary: RunSummary) -> FollowedRun:
 
 def _read_matrix(
     layout: RunLayout, evaluation: EvaluationDone
-) -> "ConfusionMatrix | LabelMetrics | Problem | None":
+) -> "ConfusionMatrix | LabelMetrics | ValueFigures | Problem | None":
     """In this thread, the class figures, too: of thousands of classes they take a moment."""
     # Not at the top: NumPy takes longer to load than a window may not answer.
     from gpupanel.runs.following.confusion_matrix import (
@@ -241,8 +242,13 @@ def _read_matrix(
         read_labels,
         read_matrix,
     )
+    from gpupanel.runs.following.value_pairs import ValueFigures, read_values
 
-    found = read_labels(layout, evaluation) or read_matrix(layout, evaluation)
-    if isinstance(found, ConfusionMatrix):
+    found = (
+        read_labels(layout, evaluation)
+        or read_values(layout, evaluation)
+        or read_matrix(layout, evaluation)
+    )
+    if isinstance(found, ConfusionMatrix | ValueFigures):
         found.prepare()
     return found

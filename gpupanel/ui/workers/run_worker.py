@@ -14,6 +14,7 @@ from gpupanel.ui.workers.run_reader import RunFacts, RunReader, RunUpdate
 if TYPE_CHECKING:
     from gpupanel.domain.confusion import LabelMetrics
     from gpupanel.runs.following.confusion_matrix import ConfusionMatrix
+    from gpupanel.runs.following.value_pairs import ValueFigures
 
 
 class RunWatch(WorkerFacade):
@@ -40,7 +41,7 @@ class RunWatch(WorkerFacade):
         self._layout = layout
         self._facts: RunFacts | None = None
         self._status = RunStatus()
-        self._confusion: ConfusionMatrix | LabelMetrics | Problem | None = None
+        self._confusion: ConfusionMatrix | LabelMetrics | ValueFigures | Problem | None = None
         self._is_stopped = self._is_unreadable = self._has_caught_up = False
         self._reader.opened.connect(self._on_opened)
         self._reader.updated.connect(self._on_updated)
@@ -62,7 +63,7 @@ class RunWatch(WorkerFacade):
         return self._status
 
     @property
-    def confusion(self) -> "ConfusionMatrix | LabelMetrics | Problem | None":
+    def confusion(self) -> "ConfusionMatrix | LabelMetrics | ValueFigures | Problem | None":
         """Of an evaluation that is done; the problem where it cannot be read."""
         return self._confusion
 

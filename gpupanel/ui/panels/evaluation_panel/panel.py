@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from gpupanel.domain.confusion import LabelMetrics
 from gpupanel.domain.events import EvaluationDone
+from gpupanel.domain.metric import Metric
 from gpupanel.domain.outcome import FURTHER_METRICS, SET_METRICS
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.problem_text import problem_sentences
@@ -27,6 +28,7 @@ from gpupanel.ui import formatting
 from gpupanel.ui.panels.evaluation_panel.class_table import ClassTable
 from gpupanel.ui.panels.evaluation_panel.confusion_map import ConfusionMap
 from gpupanel.ui.panels.evaluation_panel.predictions_view import PredictionsView
+from gpupanel.ui.panels.evaluation_panel.value_pictures import ValuePictures
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import EmptyState
 from gpupanel.ui.widgets.layouts import column_in
@@ -48,7 +50,10 @@ _NOTHING_FOUND = (
 
 if TYPE_CHECKING:
     # NumPy, which it needs, takes longer to load than a window may.
+    from typing_extensions import TypeIs
+
     from gpupanel.runs.following.confusion_matrix import ConfusionMatrix
+    from gpupanel.runs.following.value_pairs import ValueFigures
 _VALUES = "The labels are values, not classes: there is no confusion matrix."
 _SEVERAL_LABELS = (
     "An example may have several labels at once: there is no confusion matrix. Accuracy is the "
@@ -76,6 +81,7 @@ class EvaluationPanel(QWidget):
         self._totals = Totals()
         self._map = ConfusionMap()
         self._table = ClassTable()
+        self._values = ValuePictures()
         self._no_classes = QLabel(_VALUES)
         self._no_classes.setObjectName("evaluation_no_classes")
         self._no_classes.setWordWrap(True)
@@ -120,15 +126,15 @@ class EvaluationPanel(QWidget):
         self,
         status: RunStatus,
         folder: Path,
-        confusion: "ConfusionMatrix | LabelMetrics | Problem | None" = None,
+        confusion: "ConfusionMatrix | LabelMetrics | ValueFigures | Problem | None" = None,
     ) -> None:
         """Show what the run found, once it did.
 
         Args:
             status: Where the run stands.
             folder: The run's directory.
-            confusion: What an evaluation confused; the problem where it cannot be read, ``None``
-                where there are no classes.
+            confusion: What an evaluation confused, or how far its values are off; the problem where
+                it cannot be read, ``None`` where there is neither.
         """
         self._show_assumed(status)
         if status.evaluation is not None:
@@ -197,6 +203,7 @@ class EvaluationPanel(QWidget):
         totals.addWidget(self._mistakes)
         column.addLayout(totals)
         column.addWidget(self._classes, 1)
+        column.addWidget(self._values, 1)
         column.addWidget(self._no_classes)
         column.addStretch(0)
         return page
@@ -205,31 +212,42 @@ class EvaluationPanel(QWidget):
         self,
         status: RunStatus,
         found: EvaluationDone,
-        confusion: "ConfusionMatrix | LabelMetrics | Problem | None",
+        confusion: "ConfusionMatrix | LabelMetrics | ValueFigures | Problem | None",
     ) -> None:
         self._totals.setStatus(status)
         self._stack.setCurrentIndex(1)
         if found is self._shown:
             return
         self._shown = found
-        has_matrix = has_figures = False
+        has_matrix = has_figures = has_values = False
         if confusion is None or isinstance(confusion, Problem):
             self._no_classes.setText(_no_classes_words(found, confusion))
         elif isinstance(confusion, LabelMetrics):
             has_figures = True
             self._no_classes.setText(_SEVERAL_LABELS)
             self._table.setMetrics(confusion, of_labels=True)
+        elif _are_values(confusion):
+            has_values = True
+            self._values.setFigures(confusion)
         else:
             has_matrix = has_figures = True
             self._map.setMatrix(confusion)
             self._table.setMetrics(confusion)
         self._map_card.setVisible(has_matrix)
         self._classes.setVisible(has_figures)
-        self._no_classes.setVisible(not has_matrix)
+        self._values.setVisible(has_values)
+        self._no_classes.setVisible(not has_matrix and not has_values)
         # Where the file cannot be read, nothing of it can be shown.
         is_kept = has_matrix or not (found.class_count or isinstance(confusion, Problem))
         self._mistakes.setVisible(is_kept)
         self._mistakes.setToolTip(_OF_CLASSES if has_matrix else _OF_ERRORS)
+
+
+def _are_values(found: "ConfusionMatrix | ValueFigures") -> "TypeIs[ValueFigures]":
+    # Not at the top: whoever has read either has loaded NumPy already.
+    from gpupanel.runs.following.value_pairs import ValueFigures
+
+    return isinstance(found, ValueFigures)
 
 
 def _no_classes_words(found: EvaluationDone, confusion: Problem | None) -> str:
@@ -241,13 +259,25 @@ def _no_classes_words(found: EvaluationDone, confusion: Problem | None) -> str:
     return _VALUES if found.metrics.accuracy is None else _SEVERAL_LABELS
 
 
+_ERROR = SET_METRICS["mean_absolute_error"]
+_OFF_BY = "Off by, on average"
+"""What a mean absolute error is, in the unit of the values; a mean squared one says little."""
 _TIPS = {
     SET_METRICS["accuracy"].title: SET_METRICS["accuracy"].tip,
+    _OFF_BY: _ERROR.tip,
     "Loss": "Mean cross-entropy in nats, or mean squared error of values; lower is better.",
-    **{metric.title: metric.tip for metric in FURTHER_METRICS if metric.name != "accuracy"},
+    **{
+        metric.title: metric.tip
+        for metric in FURTHER_METRICS
+        if metric.name not in ("accuracy", _ERROR.name)
+    },
     "Examples": "How many were evaluated, each once.",
     "Speed": "Examples per second over all devices, start-up not counted.",
 }
+
+
+def _title_of(metric: Metric) -> str:
+    return _OFF_BY if metric.name == _ERROR.name else metric.title
 
 
 class Totals(QFrame):
@@ -266,7 +296,7 @@ class Totals(QFrame):
             row.addWidget(self._block(name, tip))
         for metric in FURTHER_METRICS:
             # All of them at once would make the whole window wider.
-            self._blocks[metric.title].hide()
+            self._blocks[_title_of(metric)].hide()
         row.addStretch(1)
 
     def setStatus(self, status: RunStatus) -> None:
@@ -278,8 +308,9 @@ class Totals(QFrame):
         for metric in FURTHER_METRICS:
             value = metrics.value_of(metric)
             words = formatting.fraction if metric.is_fraction else formatting.number
-            self._blocks[metric.title].setVisible(value is not None)
-            self._numbers[metric.title].setText(words(value))
+            self._blocks[_title_of(metric)].setVisible(value is not None)
+            self._numbers[_title_of(metric)].setText(words(value))
+        self._blocks["Loss"].setVisible(metrics.mean_absolute_error is None)
         self._numbers["Loss"].setText(formatting.number(metrics.loss))
         self._numbers["Examples"].setText(formatting.count(found.examples))
         counted = evaluated_text(found)
