@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, QSettings, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QPushButton
+from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QPushButton, QWidget
 
 from gpupanel.domain import events
 from gpupanel.domain.events import Phase
@@ -19,6 +19,8 @@ from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.table_data import TableData
 from gpupanel.files.label_metrics_file import write_label_metrics
+from gpupanel.files.value_pairs_file import ValuePairs
+from gpupanel.files.worst_file import WorstExamples, write_worst
 from gpupanel.runs.directory.requests import is_asked
 from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.ui.bindings.model_runs import ModelRuns
@@ -187,6 +189,32 @@ def test_that_the_figures_of_several_labels_are_read_and_a_lost_file_is_said(
         control.open(run.layout)
         qtbot.waitUntil(lambda: any(words in text for text in reported(page)), timeout=10_000)
     assert page.evaluations.findChild(ClassTable).isVisible() is is_there
+
+
+@pytest.mark.parametrize(
+    ("is_there", "words"),
+    [(True, "All 2 examples."), (False, "The predicted values of")],
+)
+def test_that_values_are_read_and_drawn_and_a_lost_file_is_said(
+    qtbot, page, control, runs_dir, is_there, words
+):
+    found = events.EvaluationDone(
+        time_s=STARTED_S + 3,
+        examples=2,
+        metrics=Metrics(loss=0.2, mean_absolute_error=0.5),
+        values_file="evaluation.npz",
+    )
+    with WrittenRun(runs_dir, evaluating("evaluate")) as run:
+        run.begin(Phase.EVALUATING)
+        if is_there:
+            true = np.float32([[1.0], [2.0]])
+            worst = WorstExamples(np.int32([0, 1]), np.float32([0.5, 0.5]), true, true + 0.5)
+            write_worst(run.layout.confusion, worst, ValuePairs(true, true + 0.5))
+        run.write(found)
+        run.end(Outcome.COMPLETED)
+        control.open(run.layout)
+        qtbot.waitUntil(lambda: any(words in text for text in reported(page)), timeout=10_000)
+    assert page.evaluations.panel.findChild(QWidget, "value_pictures").isVisible() is is_there
 
 
 def drop(page: LivePage, *paths: Path) -> bool:

@@ -1,7 +1,7 @@
 """Curves as a picture (SVG) inside the page, with axes, a legend and round numbers."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -60,13 +60,60 @@ def chart(title: str, below: str, lines: Sequence[Line]) -> Html:
         )
         for line in kept
     )
+    drawn = (each for line in kept for each in _drawn(line, across, upward))
+    return _figure(title, below, legend, (*_grid(across, upward, below), *drawn))
+
+
+def scatter(title: str, below: str, points: Sequence[tuple[float, float]]) -> Html:
+    """A picture of points over two equal axes, with the diagonal; empty without any.
+
+    Args:
+        title: Of the picture.
+        below: What is along the lower axis.
+        points: Their places.
+    """
+    kept = _drawable(points)
+    if not kept:
+        return Html()
+    axis = _Axis.over([value for point in kept for value in point])
+    dots = "".join(f"M{_x(axis, x)} {_y(axis, y)}h0" for x, y in kept)
+    ends = {"x1": _LEFT, "x2": _WIDTH - _RIGHT, "y1": _HEIGHT - _BOTTOM, "y2": _TOP}
+    drawn = (
+        element("path", d=Html(dots), class_="dots"),
+        element("line", **ends, class_="axis dashed"),
+    )
+    return _figure(title, below, (), (*_grid(axis, axis, below), *drawn))
+
+
+def histogram(title: str, below: str, counts: Sequence[int], end: float) -> Html:
+    """A picture of how many there are in each of equal bins around 0.
+
+    Args:
+        title: Of the picture.
+        below: What is along the lower axis.
+        counts: Of each bin.
+        end: How far the outer ends of the bins are from 0.
+    """
+    if not 0.0 < end < _GREATEST or not counts:
+        return Html()
+    across, upward = _Axis.over([-end, end]), _Axis.over([0.0, float(max(counts))])
+    width = 2.0 * end / len(counts)
+    bars = []
+    for place, each in enumerate(counts):
+        left, right = (_x(across, -end + (place + more) * width) for more in (0, 1))
+        top = _y(upward, float(each))
+        outline = f"M{left} {_HEIGHT - _BOTTOM}V{top}H{right}V{_HEIGHT - _BOTTOM}z"
+        bars.append(element("path", d=Html(outline), class_="bin"))
+    return _figure(title, below, (), (*_grid(across, upward, below), *bars))
+
+
+def _figure(title: str, below: str, legend: Iterable[Html], drawn: Iterable[Html]) -> Html:
     return element(
         "figure",
         element("figcaption", element("strong", title), *legend),
         element(
             "svg",
-            *_grid(across, upward, below),
-            *(each for line in kept for each in _drawn(line, across, upward)),
+            *drawn,
             viewBox=f"0 0 {_WIDTH} {_HEIGHT}",
             role="img",
             aria_label=f"{title} over {below}",

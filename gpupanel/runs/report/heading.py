@@ -2,8 +2,10 @@
 
 from typing import Final
 
+from gpupanel.domain.model import SavedModel
 from gpupanel.domain.number_text import byte_size, count, duration, number, rate, watt_hours
 from gpupanel.domain.outcome import Outcome
+from gpupanel.runs.following.evaluated_text import evaluated_text
 from gpupanel.runs.history.label import LONGEST_NOTES
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.run_text import run_outcome_text
@@ -19,6 +21,7 @@ _TONES: Final = {
     Outcome.SUSPENDED: "neutral",
 }
 _LONGEST_TITLE: Final = 200
+_SAID_BY_IT: Final = tuple(metric_title(name).lower() for name in ("loss", "mean_absolute_error"))
 
 
 def heading(material: ReportMaterial) -> Html:
@@ -36,6 +39,7 @@ def heading(material: ReportMaterial) -> Html:
             element("span", run.name, class_="name"),
         ),
         note(_when(run, material.events.restarts)),
+        note(_what_was_evaluated(material)),
         note(text(run.notes, LONGEST_NOTES), "notes"),
         _figures(material),
     )
@@ -50,6 +54,17 @@ def _when(run: RunSummary, restarts: int) -> str:
     return ", ".join(parts)
 
 
+def _what_was_evaluated(material: ReportMaterial) -> str:
+    """Model and examples; empty where nothing was evaluated."""
+    found, profile = material.events.evaluation, material.profile
+    if found is None:
+        return ""
+    examples = evaluated_text(found) or f"{count(found.examples)} examples"
+    model = None if profile is None else profile.model
+    path = f"{model.path} on " if isinstance(model, SavedModel) and model.path else ""
+    return f"Evaluated: {path}{examples}."
+
+
 def _figures(material: ReportMaterial) -> Html:
     run, events = material.summary, material.events
     part = "val_" if run.task == "train" else ""
@@ -57,6 +72,10 @@ def _figures(material: ReportMaterial) -> Html:
         (f"{'Validation ' if part else ''}{_inside(metric_title(name))}", number(value))
         for name, value in measured(run.metrics, part).items()
     ]
+    if run.metrics.mean_absolute_error is not None and run.task == "evaluate":
+        # In the unit of the values; the mean squared error says little to a person.
+        off_by = ("Off by, on average", number(run.metrics.mean_absolute_error))
+        found = [off_by, *(each for each in found if each[0] not in _SAID_BY_IT)]
     figures = [(title[:1].upper() + title[1:], value) for title, value in found[:3]]
     if run.lasted_s is not None:
         figures.append(("Took", duration(run.lasted_s)))

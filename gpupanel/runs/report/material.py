@@ -13,6 +13,7 @@ from gpupanel.files.plan_file import plan_if_readable
 from gpupanel.runs.directory.profile_file import run_profile_if_readable
 from gpupanel.runs.following.confusion_matrix import ConfusionMatrix, read_labels, read_matrix
 from gpupanel.runs.following.unread_problems import unread_file_problem
+from gpupanel.runs.following.value_pairs import ValueFigures, read_values
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.runs.report.fingerprints import RunFingerprint, fingerprints
@@ -30,6 +31,7 @@ class ReportMaterial:
         plan: ``None``: it cannot be read.
         matrix: The confusion matrix of an evaluation of classes.
         labels: The metrics of an evaluation of several labels at once.
+        values: True and predicted values of an evaluation of these.
         fingerprints: Of what the run was made of.
         model_bytes: Of the trained model; ``None``: there is none.
         problems: What of the run cannot be shown.
@@ -41,6 +43,7 @@ class ReportMaterial:
     plan: LaunchPlan | None = None
     matrix: ConfusionMatrix | None = None
     labels: LabelMetrics | None = None
+    values: ValueFigures | None = None
     fingerprints: tuple[RunFingerprint, ...] = ()
     model_bytes: int | None = None
     problems: tuple[Problem, ...] = ()
@@ -68,11 +71,12 @@ def read_material(
     if summary.flaw is None:
         parts = (("profile", profile), ("plan", plan))
         problems += [unread_file_problem(part) for part, found in parts if found is None]
-    matrix = labels = None
+    matrix = labels = values = None
     if events.evaluation is not None:
         matrix = read_matrix(layout, events.evaluation)
         labels = read_labels(layout, events.evaluation)
-    problems += [each for each in (matrix, labels) if isinstance(each, Problem)]
+        values = read_values(layout, events.evaluation)
+    problems += [each for each in (matrix, labels, values) if isinstance(each, Problem)]
     return ReportMaterial(
         summary=summary,
         events=events,
@@ -80,6 +84,7 @@ def read_material(
         plan=plan,
         matrix=matrix if isinstance(matrix, ConfusionMatrix) else None,
         labels=labels if isinstance(labels, LabelMetrics) else None,
+        values=values if isinstance(values, ValueFigures) else None,
         fingerprints=fingerprints(layout),
         model_bytes=_model_bytes(layout),
         problems=tuple(problems),

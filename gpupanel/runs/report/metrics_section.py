@@ -14,6 +14,7 @@ from gpupanel.runs.report.run_texts import metric_title
 
 _PARTS: Final = {"": "Training", "val_": "Validation", "test_": "Test"}
 _EVALUATED: Final = {
+    None: "Evaluated examples",
     "all": "All examples",
     "validation": "Validation examples",
     "training": "Training examples",
@@ -47,8 +48,8 @@ def metrics_section(material: ReportMaterial) -> Html:
     run = material.summary
     parts = {part: measured(run.metrics, part) for part in _PARTS}
     evaluation = material.events.evaluation
-    of_evaluation = "all" if evaluation is None else evaluation.which or "all"
-    titles = dict(_PARTS) if run.task == "train" else {"": _EVALUATED[of_evaluation]}
+    which = None if evaluation is None else evaluation.which
+    titles = dict(_PARTS) if run.task == "train" else {"": _EVALUATED[which]}
     shown = {part: title for part, title in titles.items() if parts[part]}
     names = list(dict.fromkeys(name for part in shown for name in parts[part]))
     best = {name: _best(material.events, name) for name in names}

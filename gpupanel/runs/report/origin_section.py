@@ -24,7 +24,8 @@ def data_section(material: ReportMaterial) -> Html:
     pairs.append(("Shape of an example", shape or "a single number"))
     if data.class_count:
         pairs.append(("Classes", count(data.class_count)))
-    pairs.append(("Steps an epoch", count(data.steps_per_epoch)))
+    if data.steps_per_epoch:
+        pairs.append(("Steps an epoch", count(data.steps_per_epoch)))
     parameters = material.events.parameters
     if parameters is not None:
         trained = f"{count(parameters.trainable_parameters)} of them trained"

@@ -15,6 +15,7 @@ from gpupanel.runs.report.origin_section import data_section, origin_section
 from gpupanel.runs.report.problems_section import findings_section, problems_section
 from gpupanel.runs.report.settings_section import settings_section
 from gpupanel.runs.report.style import STYLE
+from gpupanel.runs.report.values_section import values_section
 
 _HEAD: Final = """<meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -29,6 +30,7 @@ _SECTIONS: Final[tuple[Callable[[ReportMaterial], Html], ...]] = (
     metrics_section,
     curves_section,
     confusion_section,
+    values_section,
     data_section,
     devices_section,
     settings_section,

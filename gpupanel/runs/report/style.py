@@ -82,7 +82,8 @@ td:first-child { min-width: 100px; }
   background: rgb(var(--heat) / calc(var(--part) * 0.6));
 }
 .heat .corner { color: var(--muted); white-space: nowrap; vertical-align: bottom; }
-.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(420px, 1fr)); gap: 24px; }
+.charts { display: grid; gap: 24px;
+  grid-template-columns: repeat(auto-fit, minmax(min(420px, 100%), 1fr)); }
 figure { margin: 0; break-inside: avoid; }
 figcaption { display: flex; flex-wrap: wrap; gap: 4px 16px; margin-bottom: 4px; font-size: 13px; }
 figcaption strong { margin-right: auto; font-size: 15px; }
@@ -94,6 +95,10 @@ svg text { fill: var(--muted); font-size: 11px; }
 .s0 { stroke: var(--first); }
 .s1 { stroke: var(--second); }
 .line.s1 { stroke-width: 2; stroke-dasharray: 6 3; }
+.dashed { stroke-dasharray: 4 3; }
+.dots { fill: none; stroke: var(--first); stroke-opacity: 0.45; stroke-width: 4;
+  stroke-linecap: round; }
+.bin { fill: var(--first); stroke: var(--page); stroke-width: 0.5; }
 .dot.s0 { fill: var(--first); }
 .dot.s1 { fill: var(--second); }
 .key { display: inline-block; width: 22px; margin-right: 6px; border-top: 2px solid var(--first);

@@ -40,6 +40,9 @@ from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.files.confusion_file import ConfusionCells, write_confusion
 from gpupanel.files.label_metrics_file import write_label_metrics
+from gpupanel.files.value_pairs_file import ValuePairs
+from gpupanel.files.worst_file import WorstExamples, write_worst
+from gpupanel.runs.following.value_pairs import BINS
 from gpupanel.runs.history.label import change_label
 from gpupanel.runs.report import fingerprints
 from gpupanel.runs.report.material import read_material
@@ -419,6 +422,59 @@ def test_that_several_labels_have_their_figures(runs_dir: Path) -> None:
     words = Elements(page_of(run.layout)).words
     assert "red" in words
     assert "0.7500" in words  # 6 of 8
+
+
+def evaluated_values(runs_dir: Path, which: str | None, examples: int) -> str:
+    run = WrittenRun(
+        runs_dir,
+        Profile(name="e", task="evaluate", devices=ON_CPU, model=SavedModel(path="/m.keras")),
+    )
+    run.begin(Phase.EVALUATING)
+    run.write(
+        DataReady(
+            time_s=STARTED_S,
+            training_examples=0,
+            validation_examples=90_000,
+            feature_shape=(8,),
+            class_count=0,
+            steps_per_epoch=0,
+        )
+    )
+    true = np.arange(examples, dtype=np.float32)[:, np.newaxis]
+    empty = np.zeros((0, 1), np.float32)
+    worst = WorstExamples(np.zeros(0, np.int32), empty[:, 0], empty, empty)
+    write_worst(run.layout.confusion, worst, ValuePairs(true, true + 0.5))
+    metrics = Metrics(loss=5.5e8, mean_absolute_error=12_646.0)
+    run.write(
+        EvaluationDone(
+            time_s=STARTED_S,
+            examples=90_000,
+            which=which,
+            metrics=metrics,
+            values_file=run.layout.confusion.name,
+        )
+    )
+    run.write(RunEnded(time_s=STARTED_S + 1, outcome=Outcome.COMPLETED, metrics=metrics))
+    return page_of(run.layout)
+
+
+def test_that_values_are_drawn_and_it_is_said_how_far_they_are_off(runs_dir: Path) -> None:
+    page = evaluated_values(runs_dir, "validation", 3_000)
+    words = Elements(page).words
+    assert "Off by, on average" in words
+    assert "12,646" in words
+    assert "Evaluated: /m.keras on 90,000 examples that training held out." in words
+    assert "3,000 of 90,000 examples, chosen at random." in words
+    assert page.count("h0") == 1_500
+    assert page.count('class="bin"') == BINS
+    assert "Steps an epoch" not in words
+
+
+def test_that_a_report_calls_examples_all_only_where_they_were(runs_dir: Path) -> None:
+    assert "All examples" in Elements(evaluated_values(runs_dir / "a", "all", 3)).text
+    older = Elements(evaluated_values(runs_dir / "b", None, 3)).text
+    assert "All examples" not in older
+    assert "Evaluated examples" in older
 
 
 def test_that_the_fingerprint_of_files_is_of_their_content_alone(runs_dir: Path) -> None:
