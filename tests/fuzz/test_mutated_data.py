@@ -30,6 +30,8 @@ from gpupanel.domain.event_details import names_for_event
 from gpupanel.domain.events import DataReady, encode_event
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.confusion_file import ConfusionCells, read_confusion, write_confusion
+from gpupanel.files.value_pairs_file import ValuePairs, read_value_pairs
+from gpupanel.files.worst_file import WorstExamples, write_worst
 from gpupanel.trainer import size_limits
 from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.datasets.fingerprint import take_fingerprint
@@ -488,6 +490,22 @@ def test_that_damaged_confusion_matrices_are_read_or_refused(
 ) -> None:
     whole = confusion(tmp_path)
     assert_confusion(tmp_path / "evaluation.npz", data.draw(damaged([whole])))
+
+
+@FEW
+@given(data=st.data())
+def test_that_damaged_values_of_an_evaluation_are_read_or_refused(
+    tmp_path: Path, data: st.DataObject
+) -> None:
+    path, true = tmp_path / "evaluation.npz", np.float32([[1.0], [2.0]])
+    worst = WorstExamples(np.int32([0, 1]), np.float32([0.5, 0.5]), true, true + 0.5)
+    write_worst(path, worst, ValuePairs(true, true + 0.5))
+    path.write_bytes(data.draw(damaged([path.read_bytes()])))
+    try:
+        pairs = read_value_pairs(path)
+    except (OSError, ValueError):
+        return
+    assert np.isfinite(pairs.true - pairs.predicted.astype(np.float64)).all()
 
 
 @pytest.mark.slow

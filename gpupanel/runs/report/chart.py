@@ -76,7 +76,7 @@ def scatter(title: str, below: str, points: Sequence[tuple[float, float]]) -> Ht
     if not kept:
         return Html()
     axis = _Axis.over([value for point in kept for value in point])
-    dots = "".join(f"M{_x(axis, x)} {_y(axis, y)}h0" for x, y in kept)
+    dots = "".join(f"M{_x(axis, x)} {_y(axis, y)}h.01" for x, y in kept)
     ends = {"x1": _LEFT, "x2": _WIDTH - _RIGHT, "y1": _HEIGHT - _BOTTOM, "y2": _TOP}
     drawn = (
         element("path", d=Html(dots), class_="dots"),

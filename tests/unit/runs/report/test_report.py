@@ -465,7 +465,7 @@ def test_that_values_are_drawn_and_it_is_said_how_far_they_are_off(runs_dir: Pat
     assert "12,646" in words
     assert "Evaluated: /m.keras on 90,000 examples that training held out." in words
     assert "3,000 of 90,000 examples, chosen at random." in words
-    assert page.count("h0") == 1_500
+    assert page.count("h.01") == 1_500
     assert page.count('class="bin"') == BINS
     assert "Steps an epoch" not in words
 
