@@ -11,6 +11,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import status
 from gpupanel.files.plan_file import plan_if_readable
 from gpupanel.runs.directory.profile_file import run_profile_if_readable
+from gpupanel.runs.following.calibration import Calibration, read_calibration
 from gpupanel.runs.following.confusion_matrix import ConfusionMatrix, read_labels, read_matrix
 from gpupanel.runs.following.unread_problems import unread_file_problem
 from gpupanel.runs.following.value_pairs import ValueFigures, read_values
@@ -31,6 +32,7 @@ class ReportMaterial:
         plan: ``None``: it cannot be read.
         matrix: The confusion matrix of an evaluation of classes.
         labels: The metrics of an evaluation of several labels at once.
+        calibration: Of an evaluation of classes.
         values: True and predicted values of an evaluation of these.
         fingerprints: Of what the run was made of.
         model_bytes: Of the trained model; ``None``: there is none.
@@ -43,6 +45,7 @@ class ReportMaterial:
     plan: LaunchPlan | None = None
     matrix: ConfusionMatrix | None = None
     labels: LabelMetrics | None = None
+    calibration: Calibration | None = None
     values: ValueFigures | None = None
     fingerprints: tuple[RunFingerprint, ...] = ()
     model_bytes: int | None = None
@@ -71,12 +74,17 @@ def read_material(
     if summary.flaw is None:
         parts = (("profile", profile), ("plan", plan))
         problems += [unread_file_problem(part) for part, found in parts if found is None]
-    matrix = labels = values = None
+    matrix = labels = values = calibration = None
     if events.evaluation is not None:
         matrix = read_matrix(layout, events.evaluation)
+        if isinstance(matrix, ConfusionMatrix):
+            # Else its file is reported already.
+            calibration = read_calibration(layout, events.evaluation)
         labels = read_labels(layout, events.evaluation)
         values = read_values(layout, events.evaluation)
-    problems += [each for each in (matrix, labels, values) if isinstance(each, Problem)]
+    problems += [
+        each for each in (matrix, labels, values, calibration) if isinstance(each, Problem)
+    ]
     return ReportMaterial(
         summary=summary,
         events=events,
@@ -84,6 +92,7 @@ def read_material(
         plan=plan,
         matrix=matrix if isinstance(matrix, ConfusionMatrix) else None,
         labels=labels if isinstance(labels, LabelMetrics) else None,
+        calibration=calibration if isinstance(calibration, Calibration) else None,
         values=values if isinstance(values, ValueFigures) else None,
         fingerprints=fingerprints(layout),
         model_bytes=_model_bytes(layout),

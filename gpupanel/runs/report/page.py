@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from gpupanel import __version__
+from gpupanel.runs.report.calibration_section import calibration_section
 from gpupanel.runs.report.confusion_section import confusion_section
 from gpupanel.runs.report.curves_section import curves_section
 from gpupanel.runs.report.devices_section import devices_section
@@ -30,6 +31,7 @@ _SECTIONS: Final[tuple[Callable[[ReportMaterial], Html], ...]] = (
     metrics_section,
     curves_section,
     confusion_section,
+    calibration_section,
     values_section,
     data_section,
     devices_section,
