@@ -38,7 +38,7 @@ from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
-from gpupanel.files.confusion_file import ConfusionCells, write_confusion
+from gpupanel.files.confusion_file import ConfusionCells, EvaluatedExamples, write_confusion
 from gpupanel.files.label_metrics_file import write_label_metrics
 from gpupanel.files.value_pairs_file import ValuePairs
 from gpupanel.files.worst_file import WorstExamples, write_worst
@@ -368,6 +368,23 @@ def test_that_a_small_confusion_matrix_stands_in_full(runs_dir: Path) -> None:
     for expected in ("61", "57", "19", "0.8750", "0.9531", "0.7308"):
         assert expected in words, expected
     assert page.count('style="--part:') == 9
+
+
+def test_that_confidence_and_accuracy_stand_beside_each_other_where_they_are_known(
+    runs_dir: Path,
+) -> None:
+    layout = evaluated(runs_dir, [[3, 1], [0, 0]], ("cat", "dog"))
+    assert "Calibration" not in Elements(page_of(layout)).text
+    places, labels = np.arange(4, dtype=np.int32), np.zeros(4, np.int32)
+    chances = np.float32([0.9, 0.9, 0.9, 0.65])
+    outcomes = EvaluatedExamples(places, labels, np.int32([0, 0, 0, 1]), chances, chances)
+    cells = ConfusionCells(np.array([0, 0]), np.array([0, 1]), np.array([3, 1]), ("cat", "dog"))
+    write_confusion(layout.confusion, cells, outcomes)
+    words = Elements(page_of(layout)).words
+    # Three are right of 0.9 each, one is wrong of 0.65.
+    assert "Calibration" in words
+    assert "0.6 to 0.7" in words
+    assert "0.6500" in words
 
 
 def test_that_numbers_of_a_table_stay_whole_and_no_column_is_lost_on_paper() -> None:
