@@ -31,6 +31,7 @@ from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.confusion_file import read_evaluated
 from gpupanel.files.label_metrics_file import read_label_metrics
+from gpupanel.files.value_pairs_file import read_value_pairs
 from gpupanel.files.worst_file import read_worst
 from gpupanel.runs.following.confusion_matrix import ConfusionMatrix, read_matrix
 from gpupanel.trainer.datasets.sources.digits import read_digits
@@ -455,6 +456,10 @@ def test_that_values_are_measured_in_their_own_unit(evaluated: Callable[[str], E
     assert worst is not None
     errors = np.abs(run.keras["outputs"][:, 0] - run.keras["labels"].ravel())
     np.testing.assert_allclose(worst.error, np.sort(errors)[::-1], rtol=1e-4)
+    assert run.evaluation.values_file == "evaluation.npz"
+    pairs = read_value_pairs(run.layout.confusion)
+    np.testing.assert_array_equal(pairs.true.ravel(), np.float32(run.keras["labels"]).ravel())
+    np.testing.assert_allclose(pairs.predicted, run.keras["outputs"], rtol=1e-5)
     predicted = evaluated("predict values")
     np.testing.assert_allclose(
         predicted.predictions["values"], predicted.keras["outputs"][:, 0], rtol=1e-5
