@@ -74,6 +74,7 @@ class RunControl(QObject):
         self._shown: RunWatch | None = None
         self._steered: RunLayout | None = None
         self._is_beside = False
+        self._beside: RunLayout | None = None
         self._asked: Request | None = None
         self._saved_before: tuple[CheckpointSaved | None, int] | None = None
         self._is_closed = False
@@ -92,6 +93,11 @@ class RunControl(QObject):
     def steered(self) -> RunLayout | None:
         """The run whose state the session has: the one that goes on, or went on last here."""
         return self._steered
+
+    @property
+    def elsewhere(self) -> RunLayout | None:
+        """The run that goes on, where neither it is shown nor the run whose page it belongs to."""
+        return None if self.active in (self.shown, self._beside) else self.active
 
     @property
     def shown(self) -> RunLayout | None:
@@ -309,6 +315,7 @@ class RunControl(QObject):
         return watch
 
     def _show(self, watch: RunWatch) -> None:
+        self._beside = None
         self.shownChanged.emit(watch.layout)
         watch.opened.connect(self.shownOpened)
         watch.followed.connect(self.followed)
@@ -327,6 +334,7 @@ class RunControl(QObject):
         if self._asked is not None:
             self._launcher.ask(layout, self._asked)
         if self._is_beside:
+            self._beside = layout
             self.follow_unseen(layout)
             self.launchedBeside.emit(layout)
         else:
@@ -355,9 +363,11 @@ class RunControl(QObject):
 
     @Slot(object)
     def _on_active_status(self, status: RunStatus) -> None:
-        self._set_run(self._state(status), status)
+        state = self._state(status)
         if status.has_ended:
             self._release_active()
+        self._set_run(state, status)
+        if status.has_ended:
             self.ended.emit(status)
 
     @Slot()

@@ -294,6 +294,8 @@ def test_that_an_evaluation_begins_at_once_and_is_seen_on_the_page_of_its_run(
     child.write(DONE)
     qtbot.waitUntil(lambda: control.active == child.layout and stop.isVisible(), timeout=10_000)
     assert not desk.button("stop_button").isVisible()  # of the training nothing is to stop
+    back = page.banner.buttons.findChild(QPushButton, "return_button")
+    assert not back.isVisible()  # it is here
     assert not desk.button("evaluate_button").isEnabled()
     stop.click()
     qtbot.waitUntil(lambda: is_asked(child.layout, Request.STOP), timeout=10_000)
@@ -303,6 +305,7 @@ def test_that_an_evaluation_begins_at_once_and_is_seen_on_the_page_of_its_run(
     qtbot.waitUntil(lambda: "75.0 %" in reported(page), timeout=10_000)
     qtbot.waitUntil(lambda: not stop.isVisible(), timeout=10_000)
     assert control.shown == run
+    assert not back.isVisible()
     model = desk.started[0].layout.profile.read_text()
     assert f'path = "{run.model}"' in model
     assert 'name = "evaluation of cats"' in model

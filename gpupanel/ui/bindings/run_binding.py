@@ -80,8 +80,7 @@ class RunBinding(QObject):
             banner.setRun("")
         else:
             banner.progress.setStatus(shown, "" if shown is None else short_run_text(shown))
-        is_shown = control.active is not None and control.active == control.shown
-        goes_on = is_shown and session.run_state.is_busy
+        goes_on = control.active is not None and control.active == control.shown
         banner.buttons.setSteering(session.buttons if goes_on or is_first else None)
 
     @Slot()

@@ -141,7 +141,7 @@ class ShownWords(QObject):
         control, state = self._control, self._session.run_state
         shown = control.shown_status
         buttons = self._banner.buttons
-        other = control.active if control.active != control.shown else None
+        other = control.elsewhere
         buttons.setReturn("" if other is None else self.title_of(other))
         goes_on = shown if control.active == control.shown else None
         is_saving = control.is_saving_checkpoint

@@ -74,7 +74,7 @@ class RunButtons(QWidget):
         self.setObjectName("run_buttons")
         self._origin_run: RunSummary | None = None
         make = self._button
-        self._return = make("&Back to the current run", self.returnRequested)
+        self._return = make("&Back to the current run", self.returnRequested, "return_button")
         self._origin = make("Show training run", self._report_origin, "origin_button")
         self._stop = FollowingButton(actions.stop, "stop_button", self)
         self._suspend = FollowingButton(actions.suspend, "suspend_button", self)
