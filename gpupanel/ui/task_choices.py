@@ -110,32 +110,38 @@ def predicting(
         model_path: The model.
         paths: Files, or a folder alone; none: a person chooses them then.
     """
-    if not paths:
-        whole = profile.inference.model_copy(update={"examples": "automatic"})
-        data = profile.data if trained is None else trained.data
-        update = {"model": saved_model(model_path), "data": data, "inference": whole}
-        return profile.model_copy(update=update)
+    data = _examples(profile.data if trained is None else trained.data, trained, paths)
+    if data is None:
+        return profile
     whole = profile.inference.model_copy(update={"examples": "automatic"})
-    place = None if trained is None else trained.data.path_setting
-    if trained is not None and place is not None and _are_read_alike(trained.data, paths):
-        data = trained.data.model_copy(update={place.name: paths[0]})
-        update = {"model": saved_model(model_path), "data": data, "inference": whole}
-        return profile.model_copy(update=update)
+    update = {"model": saved_model(model_path), "data": data, "inference": whole}
+    return profile.model_copy(update=update)
+
+
+def _examples(
+    known: DataSettings, trained: Profile | None, paths: Sequence[str]
+) -> DataSettings | None:
+    """The data with these files, read as what is known; ``None``: no data is read from them.
+
+    Args:
+        known: What the model learned from, or the data of the session.
+        trained: See :func:`predicting`.
+        paths: None: the data as it is.
+    """
+    if not paths:
+        return known
+    place = known.path_setting
+    if trained is not None and place is not None and _are_read_alike(known, paths):
+        return known.model_copy(update={place.name: paths[0]})
     kind = kind_to_predict_on(paths)
     if kind is None:
-        return profile
-    data = kind.new(**_shared(profile.data if trained is None else trained.data, kind))
+        return None
+    data: DataSettings = kind.new(**_shared(known, kind))
+    if data.path_setting is None:
+        return None
     if kind_of_files(paths) is None:
-        data = data.model_copy(update={data.path_setting.name: paths[0]})
-    else:
-        data = data.with_files(paths)
-    return profile.model_copy(
-        update={
-            "model": saved_model(model_path),
-            "data": data,
-            "inference": profile.inference.model_copy(update={"examples": "automatic"}),
-        }
-    )
+        return data.model_copy(update={data.path_setting.name: paths[0]})
+    return data.with_files(tuple(paths))
 
 
 def predicted_files(data: DataSettings) -> tuple[str, ...]:
