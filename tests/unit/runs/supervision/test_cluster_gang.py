@@ -13,6 +13,7 @@ from gpupanel.domain.plan import LaunchPlan, PlannedProcess, PlannedReplica, Pro
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind
+from gpupanel.files.bounded_log import BoundedLog
 from gpupanel.runs.cluster import driver_process
 from gpupanel.runs.cluster.driver_process import DriverProcess
 from gpupanel.runs.cluster.messages import (
@@ -28,6 +29,7 @@ from gpupanel.runs.cluster.messages import (
     StartGang,
     Waiting,
 )
+from gpupanel.runs.supervision import cluster_gang
 from gpupanel.runs.supervision.checked_run import CheckedRun
 from gpupanel.runs.supervision.cluster_gang import ClusterGang
 from gpupanel.runs.supervision.gang import StartCancelledError
@@ -97,6 +99,22 @@ def start(gang: ClusterGang) -> list[str]:
     names: list[str] = []
     gang.start(lambda member: names.append(f"{member.name}: {member.pid}"))
     return names
+
+
+def test_that_the_log_of_the_cluster_has_a_bound(
+    drive: Drive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster_gang, "BoundedLog", lambda path: BoundedLog(path, 2**16, 2**16))
+    gang = drive(READY, STARTED)
+    start(gang)
+    log = tmp_path / "run" / "cluster.log"
+    for _ in range(20):
+        with log.open("ab") as file:  # as Ray's library prints
+            file.write(b"(raylet) a warning that is said again and again\n" * 1_000)
+        gang.poll()
+    assert log.stat().st_blocks * 512 <= 4 * 2**16  # of its middle the disk has nothing
+    assert log.read_bytes().endswith(b"again and again\n")
+    gang.end()
 
 
 def test_that_processes_are_known_by_their_nodes_and_ports_are_reported(drive: Drive) -> None:
