@@ -371,7 +371,7 @@ def test_that_numbers_that_nobody_measures_do_no_harm(panel):
         ]
     )
     wall = panel.plot_wall
-    wall.setFurtherPlots(wall.further_plots)
+    wall.setShownPlots((*wall.usual_plots, *wall.further_plots))
     for kind in (AxisKind.STEP, AxisKind.EPOCH, AxisKind.TIME):
         wall.setAxis(kind)
         for is_log in (True, False):

@@ -24,6 +24,7 @@ from gpupanel.domain.shown_examples import (
 )
 from gpupanel.runs.questions.shown_examples import shown_examples
 from gpupanel.ui import formatting
+from gpupanel.ui.bindings.model_runs import ModelRuns
 from gpupanel.ui.panels.evaluation_panel.confusion_map import ConfusionMap
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.run_page.page import LivePage
@@ -76,9 +77,13 @@ def page(qtbot, control: RunControl):
 
 @pytest.fixture
 def binding(page, control):
-    binding = ExamplesBinding(page, control, page)
-    yield binding
-    binding.stop()
+    bindings = []
+    for each in (page.evaluations, page.predictions):
+        looked_at = ModelRuns(each, page, control, control._session, page)
+        bindings.append(ExamplesBinding(each.panel, looked_at, page))
+    yield bindings[0]
+    for binding in bindings:
+        binding.stop()
 
 
 def profile_of(task: str, data: ImagesData) -> Profile:
@@ -96,7 +101,7 @@ def open_evaluation(qtbot: QtBot, page: LivePage, control: RunControl, run: Writ
     run.write(EVALUATED)
     run.end(Outcome.COMPLETED)
     control.open(run.layout)
-    mistakes = page.findChild(QPushButton, "worst_mistakes")
+    mistakes = page.evaluations.findChild(QPushButton, "worst_mistakes")
     qtbot.waitUntil(mistakes.isVisible, timeout=10_000)
 
 
@@ -115,7 +120,7 @@ def shown_texts(table: ExamplesTable) -> list[list[str]]:
 def test_that_a_click_on_a_cell_shows_its_images(qtbot, page, control, binding, runs_dir, pets):
     with WrittenRun(runs_dir, profile_of("evaluate", pets)) as run:
         open_evaluation(qtbot, page, control, run)
-        confusion = page.findChild(ConfusionMap)
+        confusion = page.evaluations.findChild(ConfusionMap)
         cell, corner = confusion._cell(), confusion._grid().topLeft()
         place = QPoint(round(corner.x() + 1.5 * cell), round(corner.y() + 0.5 * cell))
         qtbot.mouseClick(confusion, Qt.MouseButton.LeftButton, pos=place)
@@ -132,7 +137,7 @@ def test_that_a_click_on_a_cell_shows_its_images(qtbot, page, control, binding, 
 def test_that_an_empty_cell_is_no_choice(qtbot, page, control, binding, runs_dir, pets):
     with WrittenRun(runs_dir, profile_of("evaluate", pets)) as run:
         open_evaluation(qtbot, page, control, run)
-        confusion = page.findChild(ConfusionMap)
+        confusion = page.evaluations.findChild(ConfusionMap)
         cell, corner = confusion._cell(), confusion._grid().topLeft()
         place = QPoint(round(corner.x() + 0.5 * cell), round(corner.y() + 1.5 * cell))
         qtbot.mouseClick(confusion, Qt.MouseButton.LeftButton, pos=place)
@@ -144,11 +149,11 @@ def test_that_the_worst_mistakes_are_shown_and_closing_ends_the_reading(
 ):
     with WrittenRun(runs_dir, profile_of("evaluate", pets)) as run:
         open_evaluation(qtbot, page, control, run)
-        page.findChild(QPushButton, "worst_mistakes").click()
+        page.evaluations.findChild(QPushButton, "worst_mistakes").click()
         table = binding._dialog.table
         qtbot.waitUntil(lambda: names(table) == ["cat/2.png", "cat/1.png"], timeout=30_000)
         binding.worker.question = asked_of(shown_examples, "import time; time.sleep(60)")
-        page.findChild(QPushButton, "worst_mistakes").click()
+        page.evaluations.findChild(QPushButton, "worst_mistakes").click()
         qtbot.waitUntil(lambda: bool(child_processes()), timeout=10_000)
         binding._dialog.reject()
         qtbot.waitUntil(lambda: not child_processes(), timeout=10_000)
@@ -161,7 +166,7 @@ def test_that_predictions_are_a_table_with_images(qtbot, page, control, binding,
         run.write(PREDICTED)
         run.end(Outcome.COMPLETED)
         control.open(run.layout)
-        table = page.evaluation.findChild(ExamplesTable)
+        table = page.predictions.panel.findChild(ExamplesTable)
         qtbot.waitUntil(lambda: len(table.rows()) == 4, timeout=30_000)
         assert names(table) == ["cat/0.png", "cat/2.png", "dog/0.png", "dog/2.png"]
         assert shown_texts(table)[1][3:5] == ["dog  70.0 %", "cat  30.0 %"]
@@ -178,7 +183,7 @@ def test_that_a_run_that_names_another_file_leads_nowhere(
         run.write(PREDICTED.model_copy(update={"path": str(elsewhere)}))
         run.end(Outcome.COMPLETED)
         control.open(run.layout)
-        table = page.evaluation.findChild(ExamplesTable)
+        table = page.predictions.panel.findChild(ExamplesTable)
         said = table.findChild(QLabel, "examples_problems")
         qtbot.waitUntil(lambda: "cannot be read" in said.text(), timeout=30_000)
         assert table.rows() == ()

@@ -7,7 +7,7 @@ from gpupanel.domain.events import DataProgressed, FineTuningBegan, Phase
 from gpupanel.domain.outcome import Outcome
 from gpupanel.runs.following.status import RunStage, RunStatus
 from gpupanel.ui import formatting
-from gpupanel.ui.run_page.progress import RunProgress
+from gpupanel.ui.run_page.progress import ProgressRow
 
 HALFWAY = RunStatus(
     stage=RunStage.RUNNING,
@@ -26,7 +26,7 @@ HALFWAY = RunStatus(
 
 @pytest.fixture
 def panel(qtbot):
-    panel = RunProgress()
+    panel = ProgressRow()
     qtbot.addWidget(panel)
     return panel
 

@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from gpupanel.domain.model import SavedModel
 from gpupanel.domain.number_text import byte_size, count, duration, number, rate, watt_hours
 from gpupanel.domain.outcome import Outcome
 from gpupanel.runs.following.evaluated_text import evaluated_text
@@ -60,9 +59,10 @@ def _what_was_evaluated(material: ReportMaterial) -> str:
     if found is None:
         return ""
     examples = evaluated_text(found) or f"{count(found.examples)} examples"
-    model = None if profile is None else profile.model
-    path = f"{model.path} on " if isinstance(model, SavedModel) and model.path else ""
-    return f"Evaluated: {path}{examples}."
+    is_saved = profile is not None and profile.model.is_saved
+    path = profile.model.chosen_path if profile is not None and is_saved else ""
+    model = f"{path} on " if path else ""
+    return f"Evaluated: {model}{examples}."
 
 
 def _figures(material: ReportMaterial) -> Html:

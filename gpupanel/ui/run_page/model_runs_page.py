@@ -17,7 +17,7 @@ from gpupanel.ui.panels.evaluation_panel import EvaluationPanel
 from gpupanel.ui.run_actions import RunActions
 from gpupanel.ui.run_links import link_text
 from gpupanel.ui.run_page.banner.problem_card import ProblemCard
-from gpupanel.ui.run_page.progress import RunProgress
+from gpupanel.ui.run_page.progress import ProgressRow
 from gpupanel.ui.run_texts import short_run_text
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.buttons import FocusKeepingButton
@@ -121,7 +121,7 @@ class ModelRunsPage(QWidget):
         self._chosen: Path | None = None
         self.panel = EvaluationPanel()
         """What the run that is looked at found."""
-        self.progress = RunProgress(self)
+        self.progress = ProgressRow(self)
         self._problem = ProblemCard(self)
         self._make_head()
         self._empty = EmptyState(self._words.empty, self._words.sentence)

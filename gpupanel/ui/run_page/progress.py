@@ -15,7 +15,7 @@ _EPOCH_TIP = "The current epoch: one pass over all training examples."
 _LOSS_TIP = "Mean loss over the examples of the last steps; lower is better."
 
 
-class RunProgress(DroppingRow):
+class ProgressRow(DroppingRow):
     """Epoch, time left, loss, speed, step or examples; every number keeps its place.
 
     Where it is narrow the most important ones stay. The bar waits for a place in a layout.

@@ -9,7 +9,7 @@ from gpupanel.ui.menus.window_actions import WindowActions
 from gpupanel.ui.run_page.banner.problem_card import ProblemCard
 from gpupanel.ui.run_page.banner.run_buttons import RunButtons
 from gpupanel.ui.run_page.banner.texts import selectable, sentences
-from gpupanel.ui.run_page.progress import RunProgress
+from gpupanel.ui.run_page.progress import ProgressRow
 from gpupanel.ui.widgets.labels import ElidedLabel, Tone, set_tone
 from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.tips import wrapped
@@ -39,7 +39,7 @@ class RunBanner(QFrame):
         self._run_name = self._label = ""
         self._is_beside: bool | None = None
         self._make_words()
-        self.progress = RunProgress(self)
+        self.progress = ProgressRow(self)
         """How far it is, while it goes on."""
         self.problem = ProblemCard(self)
         """What ended the run, with its fixes."""
