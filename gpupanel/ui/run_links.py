@@ -21,12 +21,10 @@ class RunLinks:
     Attributes:
         origin: That which saved the model that the run took; ``None``: it took no run's.
         others: Those that took the model that the run saved, the newest first.
-        label: What a person called the run itself; empty: nothing.
     """
 
     origin: RunSummary | None = None
     others: tuple[RunSummary, ...] = ()
-    label: str = ""
 
 
 def links_of(shown: Path | None, runs: Iterable[RunSummary]) -> RunLinks:
@@ -49,7 +47,6 @@ def links_of(shown: Path | None, runs: Iterable[RunSummary]) -> RunLinks:
     return RunLinks(
         origin=None if model_run is None else known.get(_place(model_run)),
         others=tuple(others[:MOST_LINKS]),
-        label="" if run is None else run.label,
     )
 
 

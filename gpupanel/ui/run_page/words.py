@@ -70,7 +70,9 @@ class ShownWords(QObject):
         links = links_of(None if shown is None else shown.root, self._runs)
         self._banner.buttons.setOrigin(links.origin)
         self.linksChanged.emit(links)
-        self._banner.setLabel(visible_line(links.label))
+        title = "" if shown is None else self.title_of(shown)
+        # The folder's name is long, and stands in the tooltip.
+        self._banner.setLabel("" if shown is None or title == shown.name else title)
 
     @Slot(object)
     def _begin(self, layout: RunLayout) -> None:
