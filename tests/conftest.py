@@ -3,6 +3,7 @@
 import gc
 import logging
 import os
+import sys
 from collections.abc import Generator, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -131,6 +132,14 @@ def _fork_server() -> Iterator[None]:
     """Is started by the first test that needs it."""
     yield
     end_fork_servers()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _tensorflow_stays_out() -> Iterator[None]:
+    """Fails a module that imports TensorFlow here: processes that are forked would have it, too."""
+    was_there = "tensorflow" in sys.modules
+    yield
+    assert was_there or "tensorflow" not in sys.modules, "import TensorFlow in a child process"
 
 
 @pytest.fixture(autouse=True)

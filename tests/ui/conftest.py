@@ -87,7 +87,12 @@ class _PreviewHere:
     work, answer = "preview", DataPreview
 
     def __call__(self, request: PreviewRequest, *_: object, **__: object) -> DataPreview:
-        return preview(request)
+        # Augmented examples need TensorFlow, which would spoil this process for its forks.
+        field = type(request.data).model_fields.get("augmentation")
+        if field is None:
+            return preview(request)
+        plain = request.data.model_copy(update={"augmentation": field.get_default()})
+        return preview(request.model_copy(update={"data": plain}))
 
 
 class _StartRecorder:

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import Problem
 from gpupanel.runs.history.run_settings import RunSettings
-from gpupanel.runs.history.run_summary import ProgressRow, RunSummary
+from gpupanel.runs.history.run_summary import RunProgress, RunSummary
 from gpupanel.ui import formatting, theme
 from gpupanel.ui.panels.runs_panel import RunsPanel
 from gpupanel.ui.panels.runs_panel.column_choices import ColumnChoices
@@ -51,7 +51,7 @@ GOING = RunSummary(
     profile_name="going",
     started_s=3_000.0,
     is_running=True,
-    progress=ProgressRow(step=45, step_total=100),
+    progress=RunProgress(step=45, step_total=100),
 )
 
 
