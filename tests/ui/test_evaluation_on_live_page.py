@@ -283,6 +283,7 @@ def test_that_an_evaluation_begins_at_once_and_is_seen_on_the_page_of_its_run(
     run = trained(qtbot, desk, runs_dir)
     page.tabs.show_page(page.evaluations)
     assert page.evaluations.findChild(EmptyState).isVisible()
+    assert not page.evaluations.findChild(QComboBox, "evaluate_list").isVisible()
     with qtbot.waitSignal(control.launchedBeside, timeout=10_000):
         desk.button("evaluate_button").click()
     (child,) = desk.started
@@ -345,6 +346,10 @@ def test_that_evaluations_of_a_run_are_listed_on_its_page_and_opened_there(
         seen |= seen_in(page)
         assert control.shown == run
     assert seen == {"50.0 %", "75.0 %"}
+    # The same runs, listed anew, take nobody's choice away.
+    listed.setCurrentIndex(0)
+    page.words.set_runs(tuple(runs))
+    assert (listed.currentIndex(), listed.isVisible()) == (0, True)
     opened = []
     page.evaluations.pageRequested.connect(opened.append)
     desk.button("evaluate_page_button").click()

@@ -90,7 +90,8 @@ class ModelUse(QObject):
     def _set_prediction_up(self) -> None:
         model = self._model(is_other=False)
         if model:
-            self._set_up(self._prediction(self._session.profile, model, ()))
+            trained = self._control.shown_profile
+            self._set_up(self._prediction(self._session.profile, model, (), trained))
 
     @Slot(bool)
     def _predict_on_files(self, is_other: bool) -> None:
@@ -98,7 +99,8 @@ class ModelUse(QObject):
         if model and trained is not None:
             paths = self._questions.files_to_predict_on(predicted_files(trained.data))
             if paths:
-                self._begin("predict", lambda base: self._prediction(base, model, paths))
+                # Another run may have been shown while somebody chose: it is this one's model.
+                self._begin("predict", lambda base: self._prediction(base, model, paths, trained))
 
     @Slot()
     def _predict_on_folder(self) -> None:
@@ -108,9 +110,9 @@ class ModelUse(QObject):
 
     @Slot(object)
     def _predict_on(self, paths: tuple[str, ...]) -> None:
-        model = model_of_shown(self._control)
+        model, trained = model_of_shown(self._control), self._control.shown_profile
         if model:
-            self._begin("predict", lambda base: self._prediction(base, model, paths))
+            self._begin("predict", lambda base: self._prediction(base, model, paths, trained))
 
     def _model(self, *, is_other: bool) -> str:
         """The path of a model of the shown run; empty: there is none."""
@@ -150,17 +152,21 @@ class ModelUse(QObject):
         trained, status = self._control.shown_profile, self._control.shown_status
         metrics = None if status is None else status.metrics
         was_measured = metrics is not None and (metrics.val_loss, metrics.test_loss) != _NONE
-        profile = self._doing(base, "evaluate", model_path)
+        profile = self._doing(base, "evaluate", model_path, trained)
         return evaluating(profile, trained, model_path, was_measured=was_measured)
 
-    def _prediction(self, base: Profile, model_path: str, paths: tuple[str, ...]) -> Profile:
-        profile = self._doing(base, "predict", model_path)
-        return predicting(profile, self._control.shown_profile, model_path, paths)
+    def _prediction(
+        self, base: Profile, model_path: str, paths: tuple[str, ...], trained: Profile | None
+    ) -> Profile:
+        profile = self._doing(base, "predict", model_path, trained)
+        return predicting(profile, trained, model_path, paths)
 
-    def _doing(self, base: Profile, task: ModelTask, model_path: str) -> Profile:
+    def _doing(
+        self, base: Profile, task: ModelTask, model_path: str, trained: Profile | None
+    ) -> Profile:
         """A profile with another task: it has the devices, and how to infer."""
         choices = TaskChoices(task=task, inference=base.inference)
-        name = name_after_model(_NAMES[task], self._control.shown_profile, model_path)
+        name = name_after_model(_NAMES[task], trained, model_path)
         switched = TaskSwitch().switched(base, choices)
         return switched.model_copy(update={"name": name[:LONGEST_NAME]})
 

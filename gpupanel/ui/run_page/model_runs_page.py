@@ -119,6 +119,7 @@ class ModelRunsPage(QWidget):
         self._words = _WORDS[task]
         self._actions = RunActions()
         self._chosen: Path | None = None
+        self._listed: list[tuple[Path, str]] = []
         self.panel = EvaluationPanel()
         """What the run that is looked at found."""
         self.progress = ProgressRow(self)
@@ -158,9 +159,12 @@ class ModelRunsPage(QWidget):
 
     def setRuns(self, runs: Sequence[RunSummary]) -> None:
         """List those there are, the newest first; the one that is looked at stays chosen."""
+        listed = [(run.path, link_text(run)) for run in runs]
+        if listed == self._listed:
+            return  # somebody may be choosing right now
+        self._listed = listed
         self._list.clear()
-        for run in runs:
-            self._list.addItem(link_text(run), str(run.path))
+        self._list.addItems([text for _, text in listed])
         self._choose_listed()
         self._list.setVisible(bool(runs))
         self._show_empty()
@@ -238,6 +242,7 @@ class ModelRunsPage(QWidget):
         )
         self._list.setMinimumContentsLength(28)
         self._list.activated.connect(self._choose)
+        self._list.hide()
         self._page = make("Open as a page", f"{self.task}_page_button", self._open_page)
         self._page.setToolTip(wrapped("Shows its devices, speed and log on a page of its own"))
         self._stop = make("Stop", f"{self.task}_stop_button", self.stopRequested)
@@ -298,7 +303,8 @@ class ModelRunsPage(QWidget):
 
     @Slot(int)
     def _choose(self, place: int) -> None:
-        self.runChosen.emit(Path(self._list.itemData(place)))
+        # Not as the item's data: Qt would change a name that is no UTF-8.
+        self.runChosen.emit(self._listed[place][0])
 
     @Slot()
     def _open_page(self) -> None:
@@ -307,4 +313,5 @@ class ModelRunsPage(QWidget):
 
     def _choose_listed(self) -> None:
         """Choose the one that is looked at in the list, as soon as it is there."""
-        self._list.setCurrentIndex(self._list.findData(str(self._chosen)))
+        paths = [path for path, _ in self._listed]
+        self._list.setCurrentIndex(paths.index(self._chosen) if self._chosen in paths else -1)
