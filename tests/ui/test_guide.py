@@ -77,6 +77,31 @@ def test_that_f1_opens_the_guide_at_the_page_that_is_shown(qtbot, window, page, 
     assert unspoken(guide) == []
 
 
+def test_that_a_heading_stays_at_the_top_where_the_page_is_broken_anew(qtbot, guide):
+    guide.show_section("window.md", "Past runs")
+    guide.resize(1300, 500)
+    guide.show()
+    bar = text(guide).verticalScrollBar()
+    for width, height in ((700, 400), (1200, 450), (900, 700)):
+        most = bar.maximum()
+        guide.resize(width, height)
+        qtbot.waitUntil(lambda most=most: bar.maximum() != most)
+        qtbot.waitUntil(lambda: top_line(guide) == "Past runs" or bar.value() == bar.maximum())
+
+
+def test_that_a_page_that_was_scrolled_does_not_jump_back(qtbot, guide):
+    guide.show_section("window.md", "Watching a run")
+    guide.show()
+    qtbot.waitUntil(lambda: top_line(guide) == "Watching a run")
+    qtbot.keyClick(text(guide), Qt.Key.Key_PageUp)
+    bar = text(guide).verticalScrollBar()
+    most = bar.maximum()
+    guide.resize(1200, 500)
+    qtbot.waitUntil(lambda: bar.maximum() != most)
+    qtbot.wait(50)
+    assert top_line(guide) != "Watching a run"
+
+
 def test_that_the_guide_goes_with_the_window(qtbot, window):
     window.window_actions.guide.trigger()
     guide = window.findChild(QDialog, "guide_dialog")

@@ -2,8 +2,8 @@
 
 from typing import Final, NamedTuple
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, QUrl, Slot
-from PySide6.QtGui import QDesktopServices, QKeyEvent, QKeySequence, QShortcut, QShowEvent
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QUrl, Slot
+from PySide6.QtGui import QDesktopServices, QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -57,7 +57,7 @@ class GuideDialog(QDialog):
         super().__init__(parent)
         self.setObjectName("guide_dialog")
         self.setWindowTitle("Guide")
-        self._page, self._wanted = "", ""
+        self._page = ""
         self._before: list[_Place] = []
         self._pages = guide_pages()
         self._text = PageView(self)
@@ -153,14 +153,7 @@ class GuideDialog(QDialog):
             heading: As it stands there.
         """
         self._show_page(page)
-        self._wanted = anchor(heading)
-        self._text.scroll_to(self._wanted)
-
-    @override
-    def showEvent(self, event: QShowEvent) -> None:
-        # Where a section stands is known once the page is as wide as it will be.
-        super().showEvent(event)
-        QTimer.singleShot(0, self, self._scroll_to_wanted)
+        self._text.scroll_to(anchor(heading))
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -186,12 +179,6 @@ class GuideDialog(QDialog):
     def _begin_search(self) -> None:
         self._search.setFocus()
         self._search.selectAll()
-
-    @Slot()
-    def _scroll_to_wanted(self) -> None:
-        if self._wanted:
-            self._text.scroll_to(self._wanted)
-            self._wanted = ""
 
     @Slot(QUrl)
     def _follow(self, link: QUrl) -> None:
@@ -220,7 +207,7 @@ class GuideDialog(QDialog):
         if self._before:
             place = self._before.pop()
             self._show_page(place.page)
-            self._text.verticalScrollBar().setValue(place.scrolled)
+            self._text.scroll_to(place.scrolled)
         self._show_back()
 
     def _show_back(self) -> None:
@@ -237,10 +224,9 @@ class GuideDialog(QDialog):
     @Slot()
     def _show_again(self) -> None:
         """The same place in the colours of another theme."""
-        bar = self._text.verticalScrollBar()
-        scrolled = bar.value()
+        scrolled = self._text.verticalScrollBar().value()
         self._text.show_page(self._page)
-        bar.setValue(scrolled)
+        self._text.scroll_to(scrolled)
 
     def _show_in_contents(self) -> None:
         """Mark the page, and open its headings."""
@@ -264,7 +250,7 @@ class GuideDialog(QDialog):
             page, fragment = item.data(0, _PLACE)
             self._go_to(page, fragment)
             if not fragment:
-                self._text.verticalScrollBar().setValue(0)
+                self._text.scroll_to(0)
 
     @Slot(str)
     def _show_results(self, wanted: str) -> None:

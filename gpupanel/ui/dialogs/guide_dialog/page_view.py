@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from PySide6.QtCore import QByteArray, QUrl
+from PySide6.QtCore import QByteArray, QUrl, Slot
 from PySide6.QtGui import (
     QBrush,
     QImage,
@@ -50,9 +50,13 @@ class PageView(QTextBrowser):
         super().__init__(parent)
         self.setOpenLinks(False)
         self.document().setDocumentMargin(2 * GRID)
+        self._kept: str | int | None = None
+        self.verticalScrollBar().rangeChanged.connect(self._keep_place)
+        self.verticalScrollBar().actionTriggered.connect(self._leave_place)
 
     def show_page(self, name: str) -> None:
         """Show a page from its beginning, in the colours of the theme."""
+        self._kept = None
         self.setExtraSelections([])
         document = self.document()
         document.clear()
@@ -68,12 +72,19 @@ class PageView(QTextBrowser):
         self.setTextCursor(QTextCursor(document))
         self.verticalScrollBar().setValue(0)
 
-    def scroll_to(self, wanted: str) -> None:
-        """Bring the heading with that anchor to the top."""
-        found = self._heading(wanted)
-        if found is not None:
+    def scroll_to(self, wanted: str | int) -> None:
+        """Bring a place to the top, where it stays until the person scrolls.
+
+        Args:
+            wanted: The anchor of a heading, or pixels from the beginning of the page.
+        """
+        if isinstance(wanted, str):
+            found = self._heading(wanted)
+            if found is None:
+                return
             self.setTextCursor(QTextCursor(found))
-            self._bring_to_top(found)
+        self._kept = wanted
+        self._keep_place()
 
     def mark(self, words: list[str], wanted: str, text: str) -> None:
         """Mark words wherever they stand, and show a passage.
@@ -128,14 +139,29 @@ class PageView(QTextBrowser):
             block = block.next()
         return None
 
-    def _bring_to_top(self, block: QTextBlock) -> None:
-        self.verticalScrollBar().setValue(int(self._top_of(block)))
+    @Slot()
+    def _keep_place(self) -> None:
+        """Scroll again where the page became longer, or is broken anew by another width.
+
+        Qt lays a page out piece by piece: at first it ends too early to be scrolled that far.
+        """
+        if isinstance(self._kept, int):
+            self.verticalScrollBar().setValue(self._kept)
+        elif self._kept is not None:
+            found = self._heading(self._kept)
+            if found is not None:
+                self.verticalScrollBar().setValue(int(self._top_of(found)))
+
+    @Slot()
+    def _leave_place(self) -> None:
+        self._kept = None
 
     def _show_below_heading(self, block: QTextBlock) -> None:
         """Scroll on where the passage is further down than its heading leaves in view."""
         bar, height = self.verticalScrollBar(), self.viewport().height()
         top = self._top_of(block)
         if top > bar.value() + height - 8 * GRID:
+            self._leave_place()
             bar.setValue(int(top - height / 3))
 
     def _top_of(self, block: QTextBlock) -> float:
