@@ -251,8 +251,8 @@ class QueueTable(TableView[QueueRow]):
     def _fit_names(self) -> None:
         """Have names whole as far as they leave half of the table to the rest."""
         header = self.horizontalHeader()
-        if header.sectionSize(_NAME) != self._fitted:
-            return  # drawn to another width by hand
+        if not self.queue.rowCount() or header.sectionSize(_NAME) != self._fitted:
+            return  # empty, or drawn to another width by hand
         wanted = min(self.sizeHintForColumn(_NAME), self.viewport().width() // 2)
         header.resizeSection(_NAME, max(_WIDTHS[_NAME], wanted))
         self._fitted = header.sectionSize(_NAME)
