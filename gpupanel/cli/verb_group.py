@@ -1,5 +1,6 @@
 """The verbs of the command, each of which is imported when it is named."""
 
+import pkgutil
 from importlib import import_module
 from typing import Any, Final
 
@@ -7,9 +8,10 @@ import typer
 from typer.core import TyperGroup
 from typing_extensions import override
 
+_PACKAGE: Final = "gpupanel.cli.verbs"
 OPEN: Final = "open"
 """The verb that a person need not write, and that the help does not list."""
-VERBS: Final = (
+ORDER: Final = (
     "devices",
     "doctor",
     "check",
@@ -34,7 +36,21 @@ VERBS: Final = (
     "queue",
     "desktop",
 )
-"""In the order of the help: from a profile to its runs."""
+"""Of the help: from a profile to its runs. A verb that is not named here stands last."""
+
+
+def found_verbs() -> tuple[str, ...]:
+    """The modules of ``gpupanel.cli.verbs``, as they are called, in the order of the help."""
+    names = {
+        found.name.replace("_", "-")
+        for found in pkgutil.iter_modules(import_module(_PACKAGE).__path__)
+    }
+    last = len(ORDER)
+    places = {name: place for place, name in enumerate(ORDER)}
+    return tuple(sorted(names - {OPEN}, key=lambda name: (places.get(name, last), name)))
+
+
+VERBS: Final = found_verbs()
 PLAIN_TEXT: Final = None
 """How Typer is to read help: as text. As Rich's markup ``[sweep]`` would be a style, and unseen."""
 
@@ -82,7 +98,7 @@ class VerbGroup(WholeHelpGroup):
 def program_of(verb: str) -> typer.Typer:
     """A program that has this verb and no other."""
     name_in_python = verb.replace("-", "_")
-    module = import_module(f"gpupanel.cli.verbs.{name_in_python}")
+    module = import_module(f"{_PACKAGE}.{name_in_python}")
     found = getattr(module, "open_window" if verb == OPEN else name_in_python)
     program = typer.Typer(add_completion=False, rich_markup_mode=PLAIN_TEXT)
     program.callback()(_none)  # makes it a group, also of one verb

@@ -34,11 +34,9 @@ from gpupanel.ui.tools.bench.binding import BenchBinding
 from gpupanel.ui.tools.download_binding import DownloadBinding
 from gpupanel.ui.tools.examples.binding import ExamplesBinding
 from gpupanel.ui.tools.export.binding import ExportBinding
-from gpupanel.ui.tools.layers.binding import LayersBinding
-from gpupanel.ui.tools.rate_range.binding import RATE_RANGE, RateRangeBinding
 from gpupanel.ui.tools.self_test.binding import SelfTestBinding
-from gpupanel.ui.tools.session_tool_binding import SessionToolBinding
-from gpupanel.ui.tools.session_tools import SESSION_TOOLS
+from gpupanel.ui.tools.session_tool_binding import bind_session_tool
+from gpupanel.ui.tools.session_tools import session_tools
 from gpupanel.ui.tools.trace.binding import TraceBinding
 from gpupanel.ui.widgets.cut_texts import CutTexts
 from gpupanel.ui.window_core import WindowCore
@@ -93,10 +91,8 @@ def _add_devices(core: WindowCore, parts: WindowParts) -> None:
 
 def _add_tools(core: WindowCore, parts: WindowParts) -> None:
     add, session, page, window = parts.add, core.session, core.session_page, core.window
-    for tool in SESSION_TOOLS:
-        add(SessionToolBinding(session, page, window, tool))
-    add(LayersBinding(session, page, window))
-    add(RateRangeBinding(session, page, window, RATE_RANGE))
+    for tool in session_tools():
+        add(bind_session_tool(tool, session, page, window))
     add(BatchFitBinding(session, page, window))
     self_test = add(SelfTestBinding(session, page, window))
     parts[DoctorBinding].selfTestRequested.connect(self_test.open)

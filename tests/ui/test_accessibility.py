@@ -34,11 +34,11 @@ from gpupanel.ui.dialogs.trust_dialog import TrustDialog
 from gpupanel.ui.tools.batch_search.dialog import BatchFitDialog
 from gpupanel.ui.tools.examples.dialog import ExamplesDialog
 from gpupanel.ui.tools.export.model_dialog import ModelExportDialog
-from gpupanel.ui.tools.layers.dialog import LayersDialog
-from gpupanel.ui.tools.rate_range.dialog import RateRangeDialog
-from gpupanel.ui.tools.read_speed_dialog import ReadSpeedDialog
-from gpupanel.ui.tools.scan.dialog import ScanDialog
 from gpupanel.ui.tools.self_test.dialog import SelfTestDialog
+from gpupanel.ui.tools.session_tools.layers.dialog import LayersDialog
+from gpupanel.ui.tools.session_tools.rate_range.dialog import RateRangeDialog
+from gpupanel.ui.tools.session_tools.read_speed import ReadSpeedDialog
+from gpupanel.ui.tools.session_tools.scan.dialog import ScanDialog
 from gpupanel.ui.widgets.buttons import FoldButton
 from gpupanel.ui.widgets.reading_order import tab_stops
 from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QWidget
 
 from gpupanel.ui.dialogs.finder_dialog import FinderDialog, FinderEntry
 from gpupanel.ui.main_window import MainWindow
-from gpupanel.ui.tools.rate_range.dialog import RateRangeDialog
+from gpupanel.ui.tools.session_tools.rate_range.dialog import RateRangeDialog
 from tests.fakes.devices import TWO_UNEQUAL
 from tests.fakes.person import Person
 from tests.ui.new_window import new_window

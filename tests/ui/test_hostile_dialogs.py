@@ -61,11 +61,11 @@ from gpupanel.ui.tools.batch_search.dialog import BatchFitDialog
 from gpupanel.ui.tools.bench.dialog import BenchDialog
 from gpupanel.ui.tools.examples.dialog import ExamplesDialog
 from gpupanel.ui.tools.export.model_dialog import ModelExportDialog
-from gpupanel.ui.tools.layers.dialog import LayersDialog
-from gpupanel.ui.tools.rate_range.dialog import RateRangeDialog
-from gpupanel.ui.tools.read_speed_dialog import ReadSpeedDialog
-from gpupanel.ui.tools.scan.dialog import ScanDialog
 from gpupanel.ui.tools.self_test.dialog import SelfTestDialog
+from gpupanel.ui.tools.session_tools.layers.dialog import LayersDialog
+from gpupanel.ui.tools.session_tools.rate_range.dialog import RateRangeDialog
+from gpupanel.ui.tools.session_tools.read_speed import ReadSpeedDialog
+from gpupanel.ui.tools.session_tools.scan.dialog import ScanDialog
 from gpupanel.ui.tools.trace.dialog import TraceDialog
 from gpupanel.ui.widgets.table_model import Column
 from gpupanel.ui.window_settings import WindowSettings

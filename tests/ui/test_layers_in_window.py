@@ -14,7 +14,8 @@ from gpupanel.domain.problem import Fix, Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.runs.questions.model_summary import summarize_model
-from gpupanel.ui.tools.layers.binding import LAYERS, LayersBinding
+from gpupanel.ui.tools.session_tools.layers.binding import TOOL as LAYERS
+from gpupanel.ui.tools.session_tools.layers.binding import LayersBinding
 from gpupanel.ui.widgets.problem_row import ProblemRow
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.questions import answering, asked_of

@@ -21,8 +21,9 @@ from gpupanel.runs.questions.model_summary import summarize_model
 from gpupanel.ui import theme
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.panels.plan_panel.memory_bars import MemoryBars
-from gpupanel.ui.tools.layers import binding as layers_binding
-from gpupanel.ui.tools.layers.binding import LAYERS, LayersBinding
+from gpupanel.ui.tools.session_tools.layers import binding as layers_binding
+from gpupanel.ui.tools.session_tools.layers.binding import TOOL as LAYERS
+from gpupanel.ui.tools.session_tools.layers.binding import LayersBinding
 from tests.fakes.questions import answering, asked_of
 from tests.ui.tool_page import ToolPage, closing
 from tests.ui.values import TWO_GPUS, mirrored

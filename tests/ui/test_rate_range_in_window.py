@@ -16,7 +16,8 @@ from gpupanel.domain.training import TrainingSettings
 from gpupanel.runs.questions.rate_range import try_learning_rates
 from gpupanel.ui import theme
 from gpupanel.ui.plots.rate_range_plot import RateRangePlot
-from gpupanel.ui.tools.rate_range.binding import RATE_RANGE, RateRangeBinding
+from gpupanel.ui.tools.session_tools.rate_range.binding import TOOL as RATE_RANGE
+from gpupanel.ui.tools.session_tools.rate_range.binding import RateRangeBinding
 from gpupanel.ui.widgets.problem_row import ProblemRow
 from tests.fakes.questions import answering, asked_of
 from tests.forked.processes import child_processes

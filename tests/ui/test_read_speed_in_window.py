@@ -15,7 +15,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.read_speed import ReadSpeed
 from gpupanel.runs.questions.read_speed import measure_reading
 from gpupanel.ui.tools.session_tool_binding import SessionToolBinding
-from gpupanel.ui.tools.session_tools import READ_SPEED
+from gpupanel.ui.tools.session_tools.read_speed import TOOL as READ_SPEED
 from gpupanel.ui.widgets.facts_card import FactsCard
 from gpupanel.ui.widgets.problem_row import ProblemRow
 from tests.fakes.questions import answering, asked_of

@@ -17,9 +17,9 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.scan import DataScan, ScannedSet, ScanProgress, ScanRequest
 from gpupanel.runs.questions.data_scan import scan_data
 from gpupanel.ui.main_window import MainWindow
-from gpupanel.ui.tools.scan.dialog import ScanDialog
 from gpupanel.ui.tools.session_tool_binding import SessionToolBinding
-from gpupanel.ui.tools.session_tools import SCAN
+from gpupanel.ui.tools.session_tools.scan import TOOL as SCAN
+from gpupanel.ui.tools.session_tools.scan.dialog import ScanDialog
 from gpupanel.ui.widgets.class_counts_view import ClassCountsView
 from gpupanel.ui.widgets.problem_row import ProblemRow
 from gpupanel.ui.workers.tool_worker import QuestionWorker

@@ -30,20 +30,24 @@ class SessionTool:
         request_of: What it asks about a profile.
         dialog: Imports what shows the answer: a subclass of :class:`SessionReportDialog`.
         place: Where in the page its button stands.
+        rank: Its place among the buttons.
         text: What stands on the button.
         button: The button's object name.
         tip: The button's tip.
         trains_only: Whether it is for profiles whose task is train.
+        binding: A subclass of :class:`SessionToolBinding`; ``None``: that itself.
     """
 
     question: Question[Any, Any]
     request_of: Callable[[Profile], Any]
     dialog: Callable[[], Callable[[QWidget], Any]]
     place: Callable[[SessionPage], ToolButtons]
+    rank: int
     text: str
     button: str
     tip: str
     trains_only: bool = False
+    binding: "type[SessionToolBinding[Any]] | None" = None
 
 
 class SessionToolBinding(SessionReportBinding[Any, _RequestT], Generic[_RequestT]):
@@ -88,3 +92,10 @@ class SessionToolBinding(SessionReportBinding[Any, _RequestT], Generic[_RequestT
     @Slot(object)
     def _offer(self, profile: Profile) -> None:
         self._button.setVisible(profile.task == "train" or not self._tool.trains_only)
+
+
+def bind_session_tool(
+    tool: SessionTool, session: Session, page: SessionPage, window: QWidget
+) -> SessionToolBinding[Any]:
+    """The binding of a tool, by which its button stands in the page."""
+    return (tool.binding or SessionToolBinding)(session, page, window, tool)

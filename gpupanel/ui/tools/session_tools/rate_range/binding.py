@@ -13,25 +13,13 @@ from gpupanel.ui.tools.session_tool_binding import SessionTool, SessionToolBindi
 from gpupanel.ui.workers.tool_worker import Ask
 
 if TYPE_CHECKING:
-    from gpupanel.ui.tools.rate_range.dialog import RateRangeDialog
+    from gpupanel.ui.tools.session_tools.rate_range.dialog import RateRangeDialog
 
 
 def _dialog() -> "type[RateRangeDialog]":
-    from gpupanel.ui.tools.rate_range.dialog import RateRangeDialog
+    from gpupanel.ui.tools.session_tools.rate_range.dialog import RateRangeDialog
 
     return RateRangeDialog
-
-
-RATE_RANGE: Final = SessionTool(
-    question=try_learning_rates,
-    request_of=rate_range_request,
-    dialog=_dialog,
-    place=lambda page: page.training.tools,
-    text="F&ind learning rate…",
-    button="find_learning_rate",
-    tip="Trains for some steps with a learning rate that rises, and shows where the loss falls "
-    "fastest. Nothing of it is kept.",
-)
 
 
 class RateRangeBinding(SessionToolBinding[RateRangeRequest]):
@@ -56,3 +44,17 @@ class RateRangeBinding(SessionToolBinding[RateRangeRequest]):
         profile = self._session.profile
         training = profile.training.model_copy(update={"learning_rate": rate})
         self._session.edit(profile.model_copy(update={"training": training}))
+
+
+TOOL: Final = SessionTool(
+    question=try_learning_rates,
+    request_of=rate_range_request,
+    dialog=_dialog,
+    binding=RateRangeBinding,
+    rank=4,
+    place=lambda page: page.training.tools,
+    text="F&ind learning rate…",
+    button="find_learning_rate",
+    tip="Trains for some steps with a learning rate that rises, and shows where the loss falls "
+    "fastest. Nothing of it is kept.",
+)

@@ -1,13 +1,17 @@
 """How fast the training examples of the session can be read on this machine."""
 
+from typing import Final
+
 from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
 from gpupanel.domain.number_text import byte_size, count
 from gpupanel.domain.problem import Severity
-from gpupanel.domain.read_speed import ReadSpeed, read_speed_sentence
+from gpupanel.domain.read_speed import ReadSpeed, read_speed_request, read_speed_sentence
+from gpupanel.runs.questions.read_speed import measure_reading
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.tools.session_report_dialog import ReportWords, SessionReportDialog
+from gpupanel.ui.tools.session_tool_binding import SessionTool
 from gpupanel.ui.widgets.facts_card import FactsCard
 from gpupanel.ui.widgets.labels import Note
 from gpupanel.ui.widgets.screen_fit import resize_within_screen
@@ -73,3 +77,17 @@ def _facts(found: ReadSpeed) -> tuple[tuple[str, str], ...]:
         ("One example", f"{byte_size(found.example_bytes)} in memory"),
         ("Opening the data", f"{found.opening_seconds:.1f} s"),
     )
+
+
+TOOL: Final = SessionTool(
+    question=measure_reading,
+    request_of=read_speed_request,
+    dialog=lambda: ReadSpeedDialog,
+    place=lambda page: page.data.preview.tools,
+    rank=2,
+    text="Reading speed…",
+    button="read_speed_button",
+    tip="Reads training examples for ten seconds, as a run does, and says how many a second this "
+    "machine can read: a training that computes faster waits for its data.",
+    trains_only=True,
+)

@@ -8,8 +8,8 @@ from gpupanel.domain.problem import Severity
 from gpupanel.domain.scan import DataScan, ScanProgress
 from gpupanel.domain.scan_text import scan_summary, scan_text
 from gpupanel.ui import formatting
-from gpupanel.ui.tools.scan.report_view import section_views
 from gpupanel.ui.tools.session_report_dialog import ReportWords, SessionReportDialog
+from gpupanel.ui.tools.session_tools.scan.report_view import section_views
 
 _WORDS = ReportWords(
     name="scan",

@@ -20,7 +20,7 @@ from gpupanel.ui.tools.session_tool_binding import SessionTool, SessionToolBindi
 from gpupanel.ui.workers.tool_worker import Ask
 
 if TYPE_CHECKING:
-    from gpupanel.ui.tools.layers.dialog import LayersDialog
+    from gpupanel.ui.tools.session_tools.layers.dialog import LayersDialog
 
 
 FOLLOW_DELAY_MS = 1000
@@ -28,21 +28,9 @@ FOLLOW_DELAY_MS = 1000
 
 
 def _dialog() -> "type[LayersDialog]":
-    from gpupanel.ui.tools.layers.dialog import LayersDialog
+    from gpupanel.ui.tools.session_tools.layers.dialog import LayersDialog
 
     return LayersDialog
-
-
-LAYERS: Final = SessionTool(
-    question=summarize_model,
-    request_of=summary_request,
-    dialog=_dialog,
-    place=lambda page: page.model.tools,
-    text="Sho&w layers…",
-    button="layers_button",
-    tip="Builds the model without training it, and lists its layers with their shapes and "
-    "parameters.",
-)
 
 
 class LayersBinding(SessionToolBinding[SummaryRequest]):
@@ -52,7 +40,7 @@ class LayersBinding(SessionToolBinding[SummaryRequest]):
     """
 
     def __init__(
-        self, session: Session, page: SessionPage, window: QWidget, tool: SessionTool = LAYERS
+        self, session: Session, page: SessionPage, window: QWidget, tool: SessionTool
     ) -> None:
         super().__init__(session, page, window, tool)
         self._follows = False
@@ -103,3 +91,17 @@ class LayersBinding(SessionToolBinding[SummaryRequest]):
         trains = profile.task == "train"
         if self._follows and trains:
             self._timer.start()
+
+
+TOOL: Final = SessionTool(
+    question=summarize_model,
+    request_of=summary_request,
+    dialog=_dialog,
+    binding=LayersBinding,
+    rank=3,
+    place=lambda page: page.model.tools,
+    text="Sho&w layers…",
+    button="layers_button",
+    tip="Builds the model without training it, and lists its layers with their shapes and "
+    "parameters.",
+)

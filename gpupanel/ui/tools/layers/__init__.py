@@ -1,1 +1,0 @@
-"""The layers of the model, and the memory it takes."""

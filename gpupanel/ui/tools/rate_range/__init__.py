@@ -1,1 +1,0 @@
-"""The range test of the learning rate."""

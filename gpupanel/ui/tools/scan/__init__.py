@@ -1,1 +1,0 @@
-"""The scan of the data."""
