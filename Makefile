@@ -51,8 +51,9 @@ check: $(VENV)/installed-dev  ## lint, types, import contracts, full branch cove
 		--cov-report=term-missing:skip-covered --cov-fail-under=100
 
 bench: $(VENV)/installed-dev  ## print the figures of speed, memory and smoothness
-	@for benchmark in tests/benchmarks/bench_*.py; do echo; echo "== $$benchmark"; \
-		$(BIN)/python $$benchmark || exit 1; done
+	@failed=; for benchmark in tests/benchmarks/bench_*.py; do echo; echo "== $$benchmark"; \
+		$(BIN)/python $$benchmark || failed="$$failed $$benchmark"; done; \
+		test -z "$$failed" || { echo; echo "Failed:$$failed"; exit 1; }
 
 docs: $(VENV)/installed  ## write the pages of the guide that are made of declarations anew
 	$(BIN)/python packaging/write_references.py

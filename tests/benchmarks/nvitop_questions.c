@@ -15,7 +15,6 @@
 NUMBER(nvmlDeviceGetPowerManagementLimit, 700000)
 NUMBER(nvmlDeviceGetPersistenceMode, 1)
 NUMBER(nvmlDeviceGetPerformanceState, 0)
-NUMBER(nvmlDeviceGetComputeMode, 0)
 NUMBER(nvmlDeviceGetDisplayMode, 0)
 NUMBER(nvmlDeviceGetDisplayActive, 0)
 
