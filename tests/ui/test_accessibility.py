@@ -7,6 +7,7 @@ from PySide6.QtCore import QPoint, QSettings, Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QAbstractItemView,
     QApplication,
     QComboBox,
@@ -257,6 +258,31 @@ def test_that_tab_goes_on_from_what_was_clicked_or_went_off(qtbot, window):
     if QApplication.focusWidget() is page.training:
         QTest.keyClick(page.training, Qt.Key.Key_Tab)
         assert page.training.isAncestorOf(QApplication.focusWidget())
+
+
+@pytest.mark.parametrize("page", [0, 1, 2])
+def test_that_the_focus_goes_on_close_by_when_what_had_it_vanishes(qtbot, window, page):
+    window.session.set_inventory(CPU_ONLY)
+    window.session.prepare_now()
+    qtbot.waitUntil(lambda: not window.session.is_reading_data)
+    window.tabs.setCurrentIndex(page)
+    QApplication.processEvents()
+    name = window.findChild(QLineEdit, "profile_name")
+    seen = 0
+    for each in [*tab_stops(window.devices), *tab_stops(window.tabs.currentWidget())]:
+        stops = list(tab_stops(window))
+        each.setFocus()
+        if not isinstance(each, QAbstractButton) or QApplication.focusWidget() is not each:
+            continue
+        place = stops.index(each)
+        each.hide()
+        now = QApplication.focusWidget()
+        # The last one has none after it.
+        assert now in (stops[place + 1 :] or stops[place - 1 :])[:1], each
+        assert not name.hasSelectedText()
+        each.show()
+        seen += 1
+    assert seen >= 4
 
 
 def test_that_a_log_is_left_by_tab(qtbot, window):

@@ -24,10 +24,14 @@ def move_focus(window: QWidget, *, forward: bool) -> bool:
     stops = list(tab_stops(window, now))
     if not [each for each in stops if each is not now]:
         return False
+    reason = Qt.FocusReason.TabFocusReason if forward else Qt.FocusReason.BacktabFocusReason
+    if now is not None and not now.isVisible():
+        # Nobody pressed Tab: what had the focus has gone. It goes on close by, not to the first
+        # field, and selects nothing there that the next key would replace.
+        forward, reason = stops[-1] is not now, Qt.FocusReason.OtherFocusReason
     step = 1 if forward else -1
     place = stops.index(now) if now in stops else min(0, -step)
     after = stops[(place + step) % len(stops)]
-    reason = Qt.FocusReason.TabFocusReason if forward else Qt.FocusReason.BacktabFocusReason
     after.setFocus(reason)
     around = after.parentWidget()
     while around is not None:
@@ -45,10 +49,10 @@ def tab_stops(part: QWidget, also: QWidget | None = None) -> Iterator[QWidget]:
 
     Args:
         part: What is gone through.
-        also: Named in its place, too, though Tab may not go to it: it was clicked, or stands around
-            a button that went off.
+        also: Named in its place, too, though Tab may not go to it: it was clicked, stands around a
+            button that went off, or has just been hidden itself.
     """
-    for each in _as_read(part):
+    for each in _as_read(part, also):
         takes_focus = each.focusPolicy() & Qt.FocusPolicy.TabFocus
         # What hands the focus on is reached by what it hands it to.
         is_stop = takes_focus and each.isEnabled() and each.focusProxy() is None
@@ -57,11 +61,11 @@ def tab_stops(part: QWidget, also: QWidget | None = None) -> Iterator[QWidget]:
         yield from tab_stops(each, also)
 
 
-def _as_read(part: QWidget) -> list[QWidget]:
+def _as_read(part: QWidget, also: QWidget | None) -> list[QWidget]:
     children = [
         each
         for each in part.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)
-        if each.isVisible() and not each.isWindow()
+        if not each.isWindow() and (each.isVisible() or _is_around(each, also))
     ]
     children.sort(key=lambda each: (each.y(), each.x()))
     read: list[QWidget] = []
@@ -71,6 +75,10 @@ def _as_read(part: QWidget) -> list[QWidget]:
         children = [each for each in children if each not in row]
         read += sorted(row, key=lambda each: each.x())
     return read
+
+
+def _is_around(part: QWidget, also: QWidget | None) -> bool:
+    return also is not None and (part is also or part.isAncestorOf(also))
 
 
 def _is_beside(first: QWidget, other: QWidget) -> bool:
