@@ -81,7 +81,8 @@ def _add_devices(core: WindowCore, parts: WindowParts) -> None:
     doctor = add(DoctorBinding(session, core.device_watch, window))
     shown = add(ShownDevices(session, core.device_watch, core.cluster_watch, devices, page, window))
     add(DeviceHistoryBinding(session, shown, devices, window))
-    add(FoldsBinding(devices, page.sections, core.settings, window), ending=StopRank.MEMORY)
+    folds = FoldsBinding(devices, page.sections, core.live_page.live, core.settings, window)
+    add(folds, ending=StopRank.MEMORY)
     for asking in (devices, devices.head, devices.general, page.plan.problems):
         asking.doctorRequested.connect(doctor.open_doctor)
     devices.wakeRequested.connect(core.device_watch.wake)

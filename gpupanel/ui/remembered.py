@@ -14,6 +14,7 @@ _FOLDS = "devices/open"
 _LINES = "devices/lines"
 _COLORS = "devices/colors"
 _SECTIONS = "session/open"
+_PLOTS = "live/plots"
 _COLUMNS = "runs/columns"
 _SETTINGS = "window/settings"
 _MOST_PIXELS = 10_000
@@ -38,6 +39,16 @@ def remembered_device_lines(settings: QSettings) -> bool:
 def remember_device_lines(settings: QSettings, *, in_lines: bool) -> None:
     """Keep whether each device has one line for the next window."""
     settings.setValue(_LINES, json.dumps({"in_lines": in_lines}))
+
+
+def remembered_plots(settings: QSettings) -> dict[str, bool]:
+    """Which plots of a run are shown or hidden, by their titles."""
+    return _truths(_document(settings, _PLOTS))
+
+
+def remember_plots(settings: QSettings, shown: Mapping[str, bool]) -> None:
+    """Keep which plots are shown for the next window."""
+    settings.setValue(_PLOTS, json.dumps(dict(shown)))
 
 
 def remembered_device_colors(settings: QSettings) -> dict[str, int]:

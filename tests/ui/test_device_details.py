@@ -28,6 +28,7 @@ from gpupanel.ui.inputs.switch import Switch
 from gpupanel.ui.panels.device_panel import DevicePanel
 from gpupanel.ui.panels.device_panel.device_card import DeviceCard
 from gpupanel.ui.panels.device_panel.readings_view import NoticeTag
+from gpupanel.ui.panels.live_panel import LivePanel
 from gpupanel.ui.session_layout import SessionLayout
 from gpupanel.ui.widgets.buttons import FoldButton
 from gpupanel.ui.widgets.core_bars import CoreBars
@@ -303,19 +304,28 @@ def test_that_heat_is_seen_in_a_line_too(panel):
     assert "Heat" in seen_texts(card(panel, RTX_3060.key))
 
 
-def test_that_lines_are_remembered(panel, qtbot, tmp_path):
+def test_that_lines_and_hidden_plots_are_remembered(panel, qtbot, tmp_path):
     settings = QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat)
     sections = SessionLayout(QWidget(), [], [])
-    qtbot.addWidget(sections)
-    first = FoldsBinding(panel, sections, settings, panel)
+    live = LivePanel()
+    for each in (sections, live):
+        qtbot.addWidget(each)
+    first = FoldsBinding(panel, sections, live, settings, panel)
     assert not panel.in_lines()
     panel.setInLines(True)
+    (memory,) = [title for title in live.shown_plots() if title.startswith("Memory")]
+    live.set_shown_plots({memory: False, "of an older version": True})
     first.stop()
-    other = DevicePanel()
-    qtbot.addWidget(other)
-    FoldsBinding(other, sections, settings, other)
+    other, later = DevicePanel(), LivePanel()
+    for each in (other, later):
+        qtbot.addWidget(each)
+    FoldsBinding(other, sections, later, settings, other)
     assert other.in_lines()
     assert other.findChild(QToolButton, "device_lines").isChecked()
+    assert later.plot_wall.memory_plot not in later.plot_wall.plots
+    assert later.plot_wall.loss_plot in later.plot_wall.plots
+    later.set_shown_plots(dict.fromkeys(later.shown_plots(), False))
+    assert later.plot_wall.plots
 
 
 def test_that_of_many_gpus_those_are_open_that_leave_all_seen(panel, qtbot):

@@ -1,6 +1,6 @@
 """What a run does, as curves."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
@@ -200,6 +200,17 @@ class LivePanel(QWidget):
         # A hint that is cut off helps nobody.
         has_room = self._hint.fontMetrics().horizontalAdvance(SHORT_ZOOM_HINT) <= self._hint.width()
         self._hint.setText(self._word or (SHORT_ZOOM_HINT if has_room else ""))
+
+    def shown_plots(self) -> dict[str, bool]:
+        """Which plots are shown, by what they are called in the menu."""
+        return {entry.text(): entry.isChecked() for entry in self._choices.values()}
+
+    def set_shown_plots(self, shown: Mapping[str, bool]) -> None:
+        """Show and hide plots as a window before did; of others, as it is usual."""
+        wanted = {**self.shown_plots(), **shown}
+        if any(wanted[entry.text()] for entry in self._choices.values()):
+            for entry in self._choices.values():
+                entry.setChecked(wanted[entry.text()])
 
     def setTableBusy(self, is_busy: bool) -> None:
         """Whether a table is being written."""
