@@ -31,6 +31,20 @@ class Loss(ChoiceEnum):
     FOCAL = "focal", "Focal", "Cross-entropy in which examples that are nearly right count less."
 
 
+class CheckpointPace(ChoiceEnum):
+    """How often a checkpoint is saved where no number of epochs says it."""
+
+    AUTO = (
+        "auto",
+        "As epochs end, at most every 5 s",
+        "At the end of an epoch, when the last one is five seconds old, and at the end.",
+    )
+
+
+SHORTEST_PAUSE_S = 5.0
+"""Between two checkpoints of :attr:`CheckpointPace.AUTO`: what a death may cost beside an epoch."""
+
+
 class TrainingSettings(Value):
     """The ``[training]`` table of a profile."""
 
@@ -198,10 +212,12 @@ class TrainingSettings(Value):
         default=False,
         advanced=True,
     )
-    checkpoint_every_epochs: Count = setting(
+    checkpoint_every_epochs: CheckpointPace | Count = setting(
         "Checkpoint",
-        "Save the weights and the optimizer's state every this many epochs; 0 saves none.",
-        default=1,
+        "When the weights and the optimizer's state are saved: as epochs end, but of short ones "
+        "only every five seconds, since writing takes longer than they do; or every this many "
+        "epochs, however short. 0 saves none.",
+        default=CheckpointPace.AUTO,
         advanced=True,
         prefix=EVERY,
         unit="epoch",

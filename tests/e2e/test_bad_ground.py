@@ -34,7 +34,9 @@ def profile(epochs: int, *, tensorboard: bool = False) -> Profile:
     return Profile(
         name="on bad ground",
         devices=DeviceSettings(visible=("cpu",)),
-        training=TrainingSettings(epochs=epochs, tensorboard=tensorboard),
+        training=TrainingSettings(
+            epochs=epochs, checkpoint_every_epochs=1, tensorboard=tensorboard
+        ),
     )
 
 

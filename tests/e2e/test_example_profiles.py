@@ -81,7 +81,9 @@ def test_that_an_example_profile_trains_well(trained: tuple[Path, dict[str, Any]
     epochs = [event.epoch for event in events_of(answer, EpochDone)]
     assert epochs == list(range(1, profile.training.epochs + 1))
     checkpoints = [event.epoch for event in events_of(answer, CheckpointSaved)]
-    assert checkpoints == epochs
+    # Unless a profile says otherwise, epochs as short as these share one.
+    is_each = profile.training.checkpoint_every_epochs == 1
+    assert checkpoints == epochs if is_each else checkpoints[-1] == epochs[-1]
     if profile.strategy.placement is not None:
         (placed,) = events_of(answer, LayersPlaced)
         assert {layer.place for layer in placed.layers} == {0, 1}

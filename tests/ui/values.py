@@ -21,7 +21,7 @@ from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.schedule import ScheduleKind, ScheduleSettings
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
-from gpupanel.domain.training import Loss, TrainingSettings
+from gpupanel.domain.training import CheckpointPace, Loss, TrainingSettings
 from gpupanel.domain.value import GREATEST_COUNT
 
 COUNTS = st.integers(1, GREATEST_COUNT)
@@ -69,7 +69,7 @@ TRAININGS = st.builds(
     jit_compile=st.booleans(),
     deterministic=st.booleans(),
     seed=st.integers(0, 2**31 - 1),
-    checkpoint_every_epochs=st.integers(0, 100),
+    checkpoint_every_epochs=st.sampled_from(CheckpointPace) | st.integers(0, 100),
     early_stopping_patience=st.none() | COUNTS,
     tensorboard=st.booleans(),
 )

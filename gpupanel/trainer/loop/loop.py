@@ -110,7 +110,7 @@ class TrainingLoop:
         return interruption
 
     def _train_epochs(self, board: TensorBoardFiles) -> Interruption | None:
-        every, last = self._settings.checkpoint_every_epochs, self._settings.epochs
+        last = self._settings.epochs
         while self._position.epoch <= last:
             # Checked before the epoch: a checkpoint may be of just this moment.
             reason = reason_to_stop(self._position, self._settings)
@@ -122,7 +122,7 @@ class TrainingLoop:
             if interruption is not None:
                 return interruption
             ends = epoch == last or reason_to_stop(self._position, self._settings) is not None
-            if every and (ends or epoch % every == 0):
+            if self._saving.is_due_after(epoch, ends=ends):
                 self._save_checkpoint("epoch")
         return None
 

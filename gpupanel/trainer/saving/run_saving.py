@@ -23,6 +23,7 @@ from gpupanel.trainer.datasets.learned_from import KnownContent, learned_from
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.learner import Learner
 from gpupanel.trainer.saving.best_weights import BestWeights
+from gpupanel.trainer.saving.checkpoint_times import ends_with_checkpoint
 from gpupanel.trainer.saving.checkpoints import Checkpoints
 from gpupanel.trainer.saving.model_saving import save_model
 from gpupanel.trainer.saving.position import Position
@@ -100,6 +101,18 @@ class Saving:
         """Whether the last checkpoint is so old that one should be saved within the epoch."""
         is_idle = self._leads and self._writing is None
         return is_idle and time.monotonic() - self._saved_s >= self._every_s
+
+    def is_due_after(self, epoch: int, *, ends: bool) -> bool:
+        """Whether a checkpoint is to be saved at the end of an epoch.
+
+        Args:
+            epoch: Which one, from 1.
+            ends: It is the last one.
+        """
+        # Nor is one waited for that is still being written.
+        is_idle = self._writing is None or self._writing.done()
+        age_s = time.monotonic() - self._saved_s if is_idle else 0.0
+        return ends_with_checkpoint(self._training.checkpoint_every_epochs, epoch, age_s, ends=ends)
 
     def save_checkpoint(self, position: Position, reason: Reason) -> None:
         """Begin to save a checkpoint of this position, when the one before is written.

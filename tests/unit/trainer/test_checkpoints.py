@@ -14,13 +14,14 @@ from gpupanel.domain.plan import PlannedProcess
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.schedule import ScheduleSettings
-from gpupanel.domain.training import TrainingSettings
+from gpupanel.domain.training import SHORTEST_PAUSE_S, CheckpointPace, TrainingSettings
 from gpupanel.trainer.failures import LOOKING_AT_DATA, problems_of
 from gpupanel.trainer.loop.early_stopping import after_epoch, reason_to_stop
 from gpupanel.trainer.models.variable_state import assign_variables, by_name, read_variables
 from gpupanel.trainer.saving import checkpoint_files
 from gpupanel.trainer.saving import checkpoints as module
 from gpupanel.trainer.saving.checkpoint_files import CHECKSUMS_FILE, POSITION_FILE, STATE_FILE
+from gpupanel.trainer.saving.checkpoint_times import ends_with_checkpoint
 from gpupanel.trainer.saving.checkpoints import Checkpoints
 from gpupanel.trainer.saving.position import Position
 from tests.unit.trainer.conftest import cpu_plan
@@ -44,6 +45,25 @@ def test_that_a_checkpoint_holds_what_was_saved(tmp_path: Path) -> None:
 
 def names(checkpoints: Checkpoints) -> list[str]:
     return [path.name for path in checkpoints.saved()]
+
+
+@pytest.mark.parametrize(
+    ("every", "epoch", "age_s", "ends", "is_saved"),
+    [
+        (CheckpointPace.AUTO, 1, SHORTEST_PAUSE_S, False, True),
+        (CheckpointPace.AUTO, 9, SHORTEST_PAUSE_S - 0.1, False, False),
+        (CheckpointPace.AUTO, 9, 0.0, True, True),
+        (1, 9, 0.0, False, True),
+        (2, 9, 3600.0, False, False),
+        (2, 10, 0.0, False, True),
+        (2, 9, 0.0, True, True),
+        (0, 9, 3600.0, True, False),
+    ],
+)
+def test_that_short_epochs_share_a_checkpoint_unless_their_number_is_said(
+    every: CheckpointPace | int, epoch: int, age_s: float, ends: bool, is_saved: bool
+) -> None:
+    assert ends_with_checkpoint(every, epoch, age_s, ends=ends) is is_saved
 
 
 @pytest.mark.parametrize(("kept", "steps"), [(3, [100, 1_000, 20_000]), (1, [20_000])])

@@ -59,6 +59,7 @@ ADAM = TrainingSettings(
     weight_decay=1e-2,
     ema=0.9,
     schedule=ScheduleSettings(kind="cosine", warmup_epochs=0.5),
+    checkpoint_every_epochs=1,
     tensorboard=False,
 )
 PLATEAU = TrainingSettings(
@@ -68,6 +69,7 @@ PLATEAU = TrainingSettings(
     momentum=0.9,
     learning_rate=0.05,
     schedule=ScheduleSettings(kind="reduce_on_plateau", patience_epochs=1, factor=0.5),
+    checkpoint_every_epochs=1,
     tensorboard=False,
 )
 MIRRORED, CENTRAL = (

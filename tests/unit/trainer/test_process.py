@@ -41,7 +41,7 @@ pytestmark = pytest.mark.tensorflow
 DIGITS = Profile(
     data=DigitsData(validation_fraction=0.2),
     model=MlpModel(hidden=(128,)),
-    training=TrainingSettings(epochs=25),
+    training=TrainingSettings(epochs=25, checkpoint_every_epochs=1),
 )
 ENDLESS = DIGITS.model_copy(update={"training": TrainingSettings(epochs=1_000_000)})
 WIDEST = 2**31 - 1
@@ -255,7 +255,9 @@ def test_that_a_loss_that_is_not_finite_ends_the_training_and_names_the_step(
     wild = Profile(
         data=KerasData(source="boston_housing"),
         model=MlpModel(hidden=()),
-        training=TrainingSettings(epochs=200, optimizer=Optimizer.SGD, learning_rate=1.2),
+        training=TrainingSettings(
+            epochs=200, optimizer=Optimizer.SGD, learning_rate=1.2, checkpoint_every_epochs=1
+        ),
     )
     layout = make_run(tmp_path / "run", wild, [64])
     trainer = start_trainer(layout, KERAS_HOME=str(tmp_path))
