@@ -138,7 +138,7 @@ def _add_sweeps_and_queue(core: WindowCore, parts: WindowParts) -> None:
     )
     new_sweep.started.connect(sweeps.show_sweep)
     sweeps.newRequested.connect(new_sweep.open)
-    core.session_page.sweep.openRequested.connect(new_sweep.open)
+    core.session_page.open_sweep.clicked.connect(new_sweep.open)
     sweeps.runOpened.connect(parts[OpenedRuns].open)
     queue = add(
         QueueBinding(session, control, profiles, core.run_bar, runs, runs_dir, questions, window)

@@ -24,9 +24,8 @@ from gpupanel.ui.session import Session
 from gpupanel.ui.session_layout import SessionLayout
 from gpupanel.ui.sweep_text import sweep_sentence
 from gpupanel.ui.task_choices import TaskChoices, TaskSwitch
-from gpupanel.ui.widgets.fitted_note import FittedNote
 from gpupanel.ui.widgets.layouts import column_in
-from gpupanel.ui.widgets.sweep_note import SweepNote
+from gpupanel.ui.widgets.note_card import NoteCard
 from gpupanel.ui.workers.tool_worker import QuestionWorker
 
 PREVIEW_DELAY_MS = 300
@@ -71,10 +70,25 @@ class SessionPage(QWidget):
         self._note.setProperty("tone", "muted")
         self._note.setWordWrap(True)
         self._notes = QWidget()
-        self.sweep = SweepNote()
-        """Says what the profile's sweep is, where it has one."""
-        self.fitted = FittedNote()
+        self.sweep = NoteCard("sweep_note")
+        """Says what the profile's sweep is, which a run of it alone does without."""
+        self.open_sweep = self.sweep.add_button(
+            "Open sweep…", "open", "Shows the trials that would run, and queues them"
+        )
+        self._no_sweep = self.sweep.add_button(
+            "Remove",
+            "remove",
+            "Takes the sweep out of the profile; Undo brings it back",
+            spoken="Remove the sweep",
+        )
+        self.fitted = NoteCard("fitted_note")
         """Says which settings were chosen for the data."""
+        self.undo_fitted = self.fitted.add_button(
+            "Undo",
+            "revert",
+            "Brings back the settings that the session had before",
+            spoken="Undo the choice of settings",
+        )
         self._built: _Built | None = None
         self._preview_timer = QTimer(self, singleShot=True, interval=PREVIEW_DELAY_MS)
         self._compose()
@@ -109,7 +123,7 @@ class SessionPage(QWidget):
         self.data.valueChanged.connect(self._edit)
         self.model.valueChanged.connect(self._edit)
         self.training.valueChanged.connect(self._edit)
-        self.sweep.removeRequested.connect(self._remove_sweep)
+        self._no_sweep.clicked.connect(self._remove_sweep)
         for panel in self._panels:
             panel.errorsChanged.connect(self._report_errors)
         self.plan.problems.fixRequested.connect(self._apply_fix)

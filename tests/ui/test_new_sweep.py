@@ -21,7 +21,7 @@ from gpupanel.ui.dialogs.new_sweep_dialog import NewSweepDialog
 from gpupanel.ui.dialogs.sweeps_dialog import SweepsDialog
 from gpupanel.ui.inputs.real_spin_box import RealSpinBox
 from gpupanel.ui.inputs.swept_list_edit import SweptListEdit
-from gpupanel.ui.widgets.sweep_note import SweepNote
+from gpupanel.ui.widgets.note_card import NoteCard
 from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL
 from tests.fakes.person import Person
 from tests.ui.new_window import new_window
@@ -305,7 +305,7 @@ def test_that_how_many_run_at_once_and_the_time_are_said(qtbot, window, dialog, 
 def test_that_a_sweep_is_saved_with_the_profile_and_shown_when_it_is_opened(
     qtbot, window, dialog, person, tmp_path
 ):
-    note = window.findChild(SweepNote)
+    note = window.findChild(NoteCard, "sweep_note")
     assert not note.isVisible()
     typed(add(qtbot, dialog, "hidden", "model.hidden"), "64; 32")
     person.saves = tmp_path / "swept.toml"

@@ -60,7 +60,7 @@ class OwnDataBinding(WorkerFacade):
         session.opened.connect(self._begin_anew)
         session.profileChanged.connect(self._on_profile)
         session.dataRead.connect(self._on_data)
-        page.fitted.revertRequested.connect(self._revert)
+        page.undo_fitted.clicked.connect(self._revert)
 
     @override
     def stop(self) -> None:
