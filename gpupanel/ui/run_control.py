@@ -21,9 +21,7 @@ from gpupanel.ui.workers.run_reader import RunFacts
 from gpupanel.ui.workers.run_worker import RunWatch
 
 if TYPE_CHECKING:
-    from gpupanel.domain.confusion import LabelMetrics
-    from gpupanel.runs.following.confusion_matrix import ConfusionMatrix
-    from gpupanel.runs.following.value_pairs import ValueFigures
+    from gpupanel.runs.following.evaluation_figures import EvaluationFigures
 
 END_NOW_AFTER_MS = 2_000
 """So long after Stop the run cannot be ended without saving: most have saved by then."""
@@ -120,9 +118,9 @@ class RunControl(QObject):
         return None if self._shown is None else self._shown.status
 
     @property
-    def shown_confusion(self) -> "ConfusionMatrix | LabelMetrics | ValueFigures | Problem | None":
-        """The confusion matrix of the shown run, where it evaluated; or why it cannot be read."""
-        return None if self._shown is None else self._shown.confusion
+    def shown_figures(self) -> "EvaluationFigures | None":
+        """What the shown run found, where it evaluated."""
+        return None if self._shown is None else self._shown.figures
 
     @property
     def is_saving_checkpoint(self) -> bool:

@@ -188,7 +188,8 @@ def test_that_the_figures_of_several_labels_are_read_and_a_lost_file_is_said(
         run.end(Outcome.COMPLETED)
         control.open(run.layout)
         qtbot.waitUntil(lambda: any(words in text for text in reported(page)), timeout=10_000)
-    assert page.evaluations.findChild(ClassTable).isVisible() is is_there
+    tables = page.evaluations.findChildren(ClassTable)
+    assert [each.isVisible() for each in tables] == [True] * is_there
 
 
 @pytest.mark.parametrize(
@@ -214,7 +215,8 @@ def test_that_values_are_read_and_drawn_and_a_lost_file_is_said(
         run.end(Outcome.COMPLETED)
         control.open(run.layout)
         qtbot.waitUntil(lambda: any(words in text for text in reported(page)), timeout=10_000)
-    assert page.evaluations.panel.findChild(QWidget, "value_pictures").isVisible() is is_there
+    pictures = page.evaluations.panel.findChildren(QWidget, "value_pictures")
+    assert [each.isVisible() for each in pictures] == [True] * is_there
 
 
 def drop(page: LivePage, *paths: Path) -> bool:

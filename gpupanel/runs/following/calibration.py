@@ -1,5 +1,6 @@
 """Whether a model is as often right as it is confident."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,6 +15,8 @@ from gpupanel.runs.following.confusion_matrix import unread
 BINS: Final = 10
 MOST_EXAMPLES: Final = 5_000_000
 """Of more, whoever waits for a page would wait for their reading."""
+_NOTABLE: Final = 0.01
+"""Mean confidence and accuracy that differ by less are called alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +49,38 @@ class Calibration:
     @property
     def error(self) -> float:
         """The expected calibration error: the mean difference of both over all examples."""
+        return self._mean([abs(each.accuracy - each.confidence) for each in self.bins])
+
+    @property
+    def confidence(self) -> float:
+        """The mean probability of the predicted class."""
+        return self._mean([each.confidence for each in self.bins])
+
+    @property
+    def accuracy(self) -> float:
+        """The fraction of all examples that is right."""
+        return self._mean([each.accuracy for each in self.bins])
+
+    @property
+    def words(self) -> str:
+        """How far both are apart, and which is the greater; sentences."""
+        both = (
+            f"mean confidence is {100.0 * self.confidence:.1f} %, accuracy "
+            f"{100.0 * self.accuracy:.1f} %."
+        )
+        over = self.confidence - self.accuracy
+        whole = f"The model is {'over' if over > 0.0 else 'under'}confident: {both}"
+        return (
+            f"Confidence and accuracy differ by {100.0 * self.error:.1f} percentage points on "
+            "average (expected calibration error). "
+            f"{whole if abs(over) >= _NOTABLE else both[:1].upper() + both[1:]}"
+        )
+
+    def _mean(self, of_bins: Sequence[float]) -> float:
+        """Over all examples, of what each bin has."""
         total = sum(each.examples for each in self.bins)
-        off = (each.examples * abs(each.accuracy - each.confidence) for each in self.bins)
-        return sum(off) / total
+        pairs = zip(self.bins, of_bins, strict=True)
+        return sum(each.examples * value for each, value in pairs) / total
 
 
 def calibration_of(evaluated: EvaluatedExamples) -> Calibration | None:

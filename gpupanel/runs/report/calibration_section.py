@@ -9,7 +9,7 @@ from gpupanel.runs.report.material import ReportMaterial
 
 def calibration_section(material: ReportMaterial) -> Html:
     """A row for each tenth of probability that holds examples."""
-    found = material.calibration
+    found = material.evaluated.calibration
     if found is None:
         return Html()
     rows = [
@@ -29,11 +29,10 @@ def calibration_section(material: ReportMaterial) -> Html:
             Line("well calibrated", [(0.0, 0.0), (1.0, 1.0)], 1),
         ],
     )
-    words = (
-        f"Confidence and accuracy differ by {100.0 * found.error:.1f} percentage points on average "
-        "(expected calibration error)."
-    )
     heads = ("Confidence", "Examples", "Mean confidence", "Accuracy")
     return section(
-        "Calibration", note(words), element("div", picture, class_="charts"), table(heads, rows)
+        "Calibration",
+        note(found.words),
+        element("div", picture, class_="charts"),
+        table(heads, rows),
     )

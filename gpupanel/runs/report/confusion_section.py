@@ -20,9 +20,9 @@ _CELL: Final = 8
 
 def confusion_section(material: ReportMaterial) -> Html:
     """The matrix and the figures of each class, or of each of several labels."""
-    if material.labels is not None:
-        return section("Labels", *_figures(material.labels.classes, "label"))
-    matrix = material.matrix
+    if material.evaluated.labels is not None:
+        return section("Labels", *_figures(material.evaluated.labels.classes, "label"))
+    matrix = material.evaluated.matrix
     if matrix is None or not matrix.size:
         return Html()
     if matrix.size <= MOST_IN_FULL:

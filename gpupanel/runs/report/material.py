@@ -1,9 +1,8 @@
 """Everything that a report is made of, read from the folder of a run."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from gpupanel.domain.confusion import LabelMetrics
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
@@ -11,10 +10,8 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import status
 from gpupanel.files.plan_file import plan_if_readable
 from gpupanel.runs.directory.profile_file import run_profile_if_readable
-from gpupanel.runs.following.calibration import Calibration, read_calibration
-from gpupanel.runs.following.confusion_matrix import ConfusionMatrix, read_labels, read_matrix
+from gpupanel.runs.following.evaluation_figures import EvaluationFigures, read_figures
 from gpupanel.runs.following.unread_problems import unread_file_problem
-from gpupanel.runs.following.value_pairs import ValueFigures, read_values
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.runs.report.fingerprints import RunFingerprint, fingerprints
@@ -30,10 +27,7 @@ class ReportMaterial:
         events: What the run reported.
         profile: ``None``: it cannot be read.
         plan: ``None``: it cannot be read.
-        matrix: The confusion matrix of an evaluation of classes.
-        labels: The metrics of an evaluation of several labels at once.
-        calibration: Of an evaluation of classes.
-        values: True and predicted values of an evaluation of these.
+        evaluated: What an evaluation found; empty where there was none.
         fingerprints: Of what the run was made of.
         model_bytes: Of the trained model; ``None``: there is none.
         problems: What of the run cannot be shown.
@@ -43,10 +37,7 @@ class ReportMaterial:
     events: RunEvents
     profile: Profile | None = None
     plan: LaunchPlan | None = None
-    matrix: ConfusionMatrix | None = None
-    labels: LabelMetrics | None = None
-    calibration: Calibration | None = None
-    values: ValueFigures | None = None
+    evaluated: EvaluationFigures = field(default_factory=EvaluationFigures)
     fingerprints: tuple[RunFingerprint, ...] = ()
     model_bytes: int | None = None
     problems: tuple[Problem, ...] = ()
@@ -74,26 +65,16 @@ def read_material(
     if summary.flaw is None:
         parts = (("profile", profile), ("plan", plan))
         problems += [unread_file_problem(part) for part, found in parts if found is None]
-    matrix = labels = values = calibration = None
+    evaluated = EvaluationFigures()
     if events.evaluation is not None:
-        matrix = read_matrix(layout, events.evaluation)
-        if isinstance(matrix, ConfusionMatrix):
-            # Else its file is reported already.
-            calibration = read_calibration(layout, events.evaluation)
-        labels = read_labels(layout, events.evaluation)
-        values = read_values(layout, events.evaluation)
-    problems += [
-        each for each in (matrix, labels, values, calibration) if isinstance(each, Problem)
-    ]
+        evaluated = read_figures(layout, events.evaluation)
+    problems += evaluated.problems
     return ReportMaterial(
         summary=summary,
         events=events,
         profile=profile,
         plan=plan,
-        matrix=matrix if isinstance(matrix, ConfusionMatrix) else None,
-        labels=labels if isinstance(labels, LabelMetrics) else None,
-        calibration=calibration if isinstance(calibration, Calibration) else None,
-        values=values if isinstance(values, ValueFigures) else None,
+        evaluated=evaluated,
         fingerprints=fingerprints(layout),
         model_bytes=_model_bytes(layout),
         problems=tuple(problems),

@@ -13,7 +13,7 @@ _MOST_DOTS: Final = 2_000
 
 def values_section(material: ReportMaterial) -> Html:
     """A point for each value, and a histogram of the errors."""
-    values = material.values
+    values = material.evaluated.values
     if values is None:
         return Html()
     # Evenly spread over what is kept, which is in the order of the data.

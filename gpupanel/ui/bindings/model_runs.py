@@ -133,10 +133,10 @@ class ModelRuns(QObject):
         layout = self.layout
         if layout is None:
             return
-        confusion = self._control.shown_confusion
+        figures = self._control.shown_figures
         if not self._is_itself and self._watch is not None:
-            confusion = self._watch.confusion
-        self._page.panel.setStatus(status, layout.root, confusion)
+            figures = self._watch.figures
+        self._page.panel.setStatus(status, layout.root, figures)
         self._show_steering()
 
     @Slot()

@@ -12,7 +12,7 @@ from typing_extensions import override
 from gpupanel.domain.events import EvaluationDone, RunEnded, RunRestarted
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.plan_file import plan_if_readable
@@ -26,9 +26,8 @@ from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.ui.workers.worker_thread import Worker, guarded_slot
 
 if TYPE_CHECKING:
-    from gpupanel.domain.confusion import LabelMetrics
-    from gpupanel.runs.following.confusion_matrix import ConfusionMatrix
-    from gpupanel.runs.following.value_pairs import ValueFigures
+    # NumPy, which it needs, takes longer to load than a window may.
+    from gpupanel.runs.following.evaluation_figures import EvaluationFigures
 
 POLL_MS = 500
 """For file systems that notify of nothing, and for the log and the lock, which are not watched."""
@@ -52,12 +51,12 @@ class RunUpdate:
     """What is new, and where the run stands with it.
 
     Attributes:
-        confusion: Of an evaluation that is done; the problem where it cannot be read.
+        figures: Of an evaluation that is done.
     """
 
     followed: FollowedRun
     status: RunStatus
-    confusion: "ConfusionMatrix | LabelMetrics | ValueFigures | Problem | None" = None
+    figures: "EvaluationFigures | None" = None
 
 
 class RunReader(Worker):
@@ -75,7 +74,7 @@ class RunReader(Worker):
         self._layout = layout
         self._follower = RunFollower(layout, reads_aside=True)
         self._status = RunStatus()
-        self._confusion: ConfusionMatrix | LabelMetrics | ValueFigures | Problem | None = None
+        self._figures: EvaluationFigures | None = None
         self._is_unread = False
         self._has_more = False
         self._has_caught_up = False
@@ -146,7 +145,7 @@ class RunReader(Worker):
         for part in followed.parts:
             self._status = self._status.after(part)
         if self._status.evaluation is not None and self._status.evaluation is not evaluation:
-            self._confusion = _read_matrix(self._layout, self._status.evaluation)
+            self._figures = _read_figures(self._layout, self._status.evaluation)
         if (had_ended or self._has_caught_up) and _is_changed(followed):
             self.opened.emit(_facts(self._layout))
         if had_ended and not self._status.has_ended and self._poll_timer is not None:
@@ -155,7 +154,7 @@ class RunReader(Worker):
             self._poll_timer.start()
         self._is_unread = True
         self._has_more = followed.has_more or not self._has_caught_up
-        self.updated.emit(RunUpdate(followed, self._status, self._confusion))
+        self.updated.emit(RunUpdate(followed, self._status, self._figures))
 
     def _check_lock(self) -> RunSummary | None:
         """What no event reports of the run: its supervisor went, or is frozen."""
@@ -232,23 +231,11 @@ def _last_word(summary: RunSummary) -> FollowedRun:
     return FollowedRun(parts=(ended,))
 
 
-def _read_matrix(
-    layout: RunLayout, evaluation: EvaluationDone
-) -> "ConfusionMatrix | LabelMetrics | ValueFigures | Problem | None":
-    """In this thread, the class figures, too: of thousands of classes they take a moment."""
+def _read_figures(layout: RunLayout, evaluation: EvaluationDone) -> "EvaluationFigures":
+    """In this thread, what is derived of them, too: of thousands of classes it takes a moment."""
     # Not at the top: NumPy takes longer to load than a window may not answer.
-    from gpupanel.runs.following.confusion_matrix import (
-        ConfusionMatrix,
-        read_labels,
-        read_matrix,
-    )
-    from gpupanel.runs.following.value_pairs import ValueFigures, read_values
+    from gpupanel.runs.following.evaluation_figures import read_figures
 
-    found = (
-        read_labels(layout, evaluation)
-        or read_values(layout, evaluation)
-        or read_matrix(layout, evaluation)
-    )
-    if isinstance(found, ConfusionMatrix | ValueFigures):
-        found.prepare()
+    found = read_figures(layout, evaluation)
+    found.prepare()
     return found

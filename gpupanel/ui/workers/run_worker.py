@@ -12,9 +12,7 @@ from gpupanel.ui.workers.facade import WorkerFacade
 from gpupanel.ui.workers.run_reader import RunFacts, RunReader, RunUpdate
 
 if TYPE_CHECKING:
-    from gpupanel.domain.confusion import LabelMetrics
-    from gpupanel.runs.following.confusion_matrix import ConfusionMatrix
-    from gpupanel.runs.following.value_pairs import ValueFigures
+    from gpupanel.runs.following.evaluation_figures import EvaluationFigures
 
 
 class RunWatch(WorkerFacade):
@@ -41,7 +39,7 @@ class RunWatch(WorkerFacade):
         self._layout = layout
         self._facts: RunFacts | None = None
         self._status = RunStatus()
-        self._confusion: ConfusionMatrix | LabelMetrics | ValueFigures | Problem | None = None
+        self._figures: EvaluationFigures | None = None
         self._is_stopped = self._is_unreadable = self._has_caught_up = False
         self._reader.opened.connect(self._on_opened)
         self._reader.updated.connect(self._on_updated)
@@ -63,9 +61,9 @@ class RunWatch(WorkerFacade):
         return self._status
 
     @property
-    def confusion(self) -> "ConfusionMatrix | LabelMetrics | ValueFigures | Problem | None":
-        """Of an evaluation that is done; the problem where it cannot be read."""
-        return self._confusion
+    def figures(self) -> "EvaluationFigures | None":
+        """Of an evaluation that is done."""
+        return self._figures
 
     @property
     def goes_on(self) -> bool:
@@ -101,7 +99,7 @@ class RunWatch(WorkerFacade):
     def _on_updated(self, update: RunUpdate) -> None:
         if self._is_stopped:
             return  # it was on its way when the watch was stopped
-        self._status, self._confusion = update.status, update.confusion
+        self._status, self._figures = update.status, update.figures
         self.followed.emit(update.followed)
         self.statusChanged.emit(update.status)
         self.submit(self._reader.go_on)

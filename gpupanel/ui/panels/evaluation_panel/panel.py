@@ -4,35 +4,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QPushButton,
-    QScrollArea,
-    QStackedLayout,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStackedLayout, QWidget
 
-from gpupanel.domain.confusion import LabelMetrics
 from gpupanel.domain.events import EvaluationDone
-from gpupanel.domain.metric import Metric
-from gpupanel.domain.outcome import FURTHER_METRICS, SET_METRICS
-from gpupanel.domain.problem import Problem, Severity
-from gpupanel.domain.problem_text import problem_sentences
+from gpupanel.domain.problem import Severity
 from gpupanel.domain.shown_examples import ExampleChoice, ShownExamples
-from gpupanel.runs.following.evaluated_text import evaluated_text
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui import formatting
-from gpupanel.ui.panels.evaluation_panel.class_table import ClassTable
-from gpupanel.ui.panels.evaluation_panel.confusion_map import ConfusionMap
+from gpupanel.ui.panels.evaluation_panel.calibration_view import CalibrationView
+from gpupanel.ui.panels.evaluation_panel.classes_view import ClassesView
 from gpupanel.ui.panels.evaluation_panel.predictions_view import PredictionsView
+from gpupanel.ui.panels.evaluation_panel.totals import Totals
 from gpupanel.ui.panels.evaluation_panel.value_pictures import ValuePictures
+from gpupanel.ui.panels.evaluation_panel.views import View, Views
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import EmptyState
 from gpupanel.ui.widgets.layouts import column_in
-from gpupanel.ui.widgets.tips import wrapped
 
 _EVALUATING = (
     "The model is being evaluated",
@@ -50,10 +37,7 @@ _NOTHING_FOUND = (
 
 if TYPE_CHECKING:
     # NumPy, which it needs, takes longer to load than a window may.
-    from typing_extensions import TypeIs
-
-    from gpupanel.runs.following.confusion_matrix import ConfusionMatrix
-    from gpupanel.runs.following.value_pairs import ValueFigures
+    from gpupanel.runs.following.evaluation_figures import EvaluationFigures
 _VALUES = "The labels are values, not classes: there is no confusion matrix."
 _SEVERAL_LABELS = (
     "An example may have several labels at once: there is no confusion matrix. Accuracy is the "
@@ -62,6 +46,10 @@ _SEVERAL_LABELS = (
 _OF_CLASSES = "The examples to whose label the model gave the least probability, as images"
 _OF_ERRORS = "The examples with the largest error, as images"
 _NOT_SAVED = "The confusion matrix could not be saved."
+_MATRIX_TIP = "Which classes were taken for which, and precision, recall and F1 of each."
+_LABELS_TIP = "Precision, recall and F1 of each label."
+_VALUES_TIP = "A point for each predicted over its true value, and how often by how much it is off."
+_CALIBRATION_TIP = "Whether the model is as often right as it is confident."
 
 
 class EvaluationPanel(QWidget):
@@ -79,9 +67,14 @@ class EvaluationPanel(QWidget):
         self._shown: EvaluationDone | None = None
         self._empty = EmptyState(*_EVALUATING)
         self._totals = Totals()
-        self._map = ConfusionMap()
-        self._table = ClassTable()
-        self._values = ValuePictures()
+        self._views = Views(
+            (
+                View("show_matrix", "Confusion matrix", _MATRIX_TIP, self._make_classes),
+                View("show_labels", "Labels", _LABELS_TIP, self._make_classes),
+                View("show_values", "Predicted over true", _VALUES_TIP, ValuePictures),
+                View("show_calibration", "Calibration", _CALIBRATION_TIP, CalibrationView),
+            )
+        )
         self._no_classes = QLabel(_VALUES)
         self._no_classes.setObjectName("evaluation_no_classes")
         self._no_classes.setWordWrap(True)
@@ -98,8 +91,6 @@ class EvaluationPanel(QWidget):
         self._mistakes.setObjectName("worst_mistakes")
         self._mistakes.setToolTip(_OF_CLASSES)
         self._mistakes.clicked.connect(self._show_mistakes)
-        self._map.cellChosen.connect(self._show_cell)
-        self._table.classChosen.connect(self._map.choose)
         self._stack = QStackedLayout()
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self._evaluation_page())
@@ -126,19 +117,18 @@ class EvaluationPanel(QWidget):
         self,
         status: RunStatus,
         folder: Path,
-        confusion: "ConfusionMatrix | LabelMetrics | ValueFigures | Problem | None" = None,
+        figures: "EvaluationFigures | None" = None,
     ) -> None:
         """Show what the run found, once it did.
 
         Args:
             status: Where the run stands.
             folder: The run's directory.
-            confusion: What an evaluation confused, or how far its values are off; the problem where
-                it cannot be read, ``None`` where there is neither.
+            figures: What an evaluation left beside its metrics.
         """
         self._show_assumed(status)
         if status.evaluation is not None:
-            self._show_evaluation(status, status.evaluation, confusion)
+            self._show_evaluation(status, status.evaluation, figures)
         elif status.predictions is not None:
             path = folder / status.predictions
             self.predictions.setPredictions(path, status.examples, status.examples_per_second)
@@ -166,10 +156,8 @@ class EvaluationPanel(QWidget):
     def _show_mistakes(self) -> None:
         self.examplesRequested.emit("Worst mistakes", ExampleChoice(which="mistakes"))
 
-    @Slot(int, int)
-    def _show_cell(self, row: int, column: int) -> None:
-        true, taken = (self._map.name_of(number) for number in (row, column))
-        title = f"{true}, predicted correctly" if row == column else f"{true}, predicted as {taken}"
+    @Slot(int, int, str)
+    def _show_cell(self, row: int, column: int, title: str) -> None:
         choice = ExampleChoice(which="cell", row=row, column=column)
         self.examplesRequested.emit(title, choice)
 
@@ -179,22 +167,6 @@ class EvaluationPanel(QWidget):
         self._assumed.setVisible(bool(hints))
 
     def _evaluation_page(self) -> QWidget:
-        scroll = QScrollArea()
-        scroll.setAccessibleName("Findings")
-        scroll.setWidgetResizable(True)
-        scroll.setWidget(self._map)
-        self._map.setProperty("page", "true")
-        card = self._map_card = QFrame()
-        card.setProperty("card", "true")
-        inside = QVBoxLayout(card)
-        inside.setContentsMargins(2 * GRID, GRID, GRID, GRID)
-        inside.addWidget(scroll)
-        self._classes = QWidget()
-        row = QHBoxLayout(self._classes)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(GRID)
-        row.addWidget(card, 1)
-        row.addWidget(self._table)
         page = QWidget()
         column = column_in(page)
         totals = QHBoxLayout()
@@ -202,132 +174,51 @@ class EvaluationPanel(QWidget):
         totals.addWidget(self._totals, 1)
         totals.addWidget(self._mistakes)
         column.addLayout(totals)
-        column.addWidget(self._classes, 1)
-        column.addWidget(self._values, 1)
+        column.addWidget(self._views, 1)
         column.addWidget(self._no_classes)
         column.addStretch(0)
         return page
 
+    def _make_classes(self) -> ClassesView:
+        made = ClassesView()
+        made.cellChosen.connect(self._show_cell)
+        return made
+
     def _show_evaluation(
-        self,
-        status: RunStatus,
-        found: EvaluationDone,
-        confusion: "ConfusionMatrix | LabelMetrics | ValueFigures | Problem | None",
+        self, status: RunStatus, found: EvaluationDone, figures: "EvaluationFigures | None"
     ) -> None:
         self._totals.setStatus(status)
         self._stack.setCurrentIndex(1)
         if found is self._shown:
             return
         self._shown = found
-        has_matrix = has_figures = has_values = False
-        if confusion is None or isinstance(confusion, Problem):
-            self._no_classes.setText(_no_classes_words(found, confusion))
-        elif isinstance(confusion, LabelMetrics):
-            has_figures = True
-            self._no_classes.setText(_SEVERAL_LABELS)
-            self._table.setMetrics(confusion, of_labels=True)
-        elif _are_values(confusion):
-            has_values = True
-            self._values.setFigures(confusion)
-        else:
-            has_matrix = has_figures = True
-            self._map.setMatrix(confusion)
-            self._table.setMetrics(confusion)
-        self._map_card.setVisible(has_matrix)
-        self._classes.setVisible(has_figures)
-        self._values.setVisible(has_values)
-        self._no_classes.setVisible(not has_matrix and not has_values)
+        offered = _offered(figures)
+        if figures is not None:
+            self._views.setFigures(figures, offered)
+        self._views.setVisible(bool(offered))
+        self._no_classes.setText(_no_classes_words(found, figures))
+        self._no_classes.setVisible(not {"show_matrix", "show_values"} & offered)
         # Where the file cannot be read, nothing of it can be shown.
-        is_kept = has_matrix or not (found.class_count or isinstance(confusion, Problem))
-        self._mistakes.setVisible(is_kept)
+        has_matrix, is_unread = "show_matrix" in offered, bool(figures and figures.problems)
+        self._mistakes.setVisible(has_matrix or not (found.class_count or is_unread))
         self._mistakes.setToolTip(_OF_CLASSES if has_matrix else _OF_ERRORS)
 
 
-def _are_values(found: "ConfusionMatrix | ValueFigures") -> "TypeIs[ValueFigures]":
-    # Not at the top: whoever has read either has loaded NumPy already.
-    from gpupanel.runs.following.value_pairs import ValueFigures
+def _offered(figures: "EvaluationFigures | None") -> set[str]:
+    """The names of the views that an evaluation has."""
+    if figures is None:
+        return set()
+    if figures.matrix is not None:
+        return {"show_matrix", "show_calibration"}
+    if figures.labels is not None:
+        return {"show_labels"}
+    return {"show_values"} if figures.values is not None else set()
 
-    return isinstance(found, ValueFigures)
 
-
-def _no_classes_words(found: EvaluationDone, confusion: Problem | None) -> str:
+def _no_classes_words(found: EvaluationDone, figures: "EvaluationFigures | None") -> str:
     """Why no confusion matrix is shown."""
-    if confusion is not None:
-        return problem_sentences(confusion)
+    if figures is not None and figures.problems:
+        return figures.unread_words
     if found.class_count:
         return _NOT_SAVED
     return _VALUES if found.metrics.accuracy is None else _SEVERAL_LABELS
-
-
-_ERROR = SET_METRICS["mean_absolute_error"]
-_OFF_BY = "Off by, on average"
-"""What a mean absolute error is, in the unit of the values; a mean squared one says little."""
-_TIPS = {
-    SET_METRICS["accuracy"].title: SET_METRICS["accuracy"].tip,
-    _OFF_BY: _ERROR.tip,
-    "Loss": "Mean cross-entropy in nats, or mean squared error of values; lower is better.",
-    **{
-        metric.title: metric.tip
-        for metric in FURTHER_METRICS
-        if metric.name not in ("accuracy", _ERROR.name)
-    },
-    "Examples": "How many were evaluated, each once.",
-    "Speed": "Examples per second over all devices, start-up not counted.",
-}
-
-
-def _title_of(metric: Metric) -> str:
-    return _OFF_BY if metric.name == _ERROR.name else metric.title
-
-
-class Totals(QFrame):
-    """A number and its name for each metric that there is."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setProperty("card", "true")
-        self.setObjectName("evaluation_totals")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
-        row.setSpacing(4 * GRID)
-        self._numbers: dict[str, QLabel] = {}
-        self._blocks: dict[str, QWidget] = {}
-        for name, tip in _TIPS.items():
-            row.addWidget(self._block(name, tip))
-        for metric in FURTHER_METRICS:
-            # All of them at once would make the whole window wider.
-            self._blocks[_title_of(metric)].hide()
-        row.addStretch(1)
-
-    def setStatus(self, status: RunStatus) -> None:
-        """Show what was found; nothing changes while nothing was."""
-        found = status.evaluation
-        if found is None:
-            return
-        metrics = found.metrics
-        for metric in FURTHER_METRICS:
-            value = metrics.value_of(metric)
-            words = formatting.fraction if metric.is_fraction else formatting.number
-            self._blocks[_title_of(metric)].setVisible(value is not None)
-            self._numbers[_title_of(metric)].setText(words(value))
-        self._blocks["Loss"].setVisible(metrics.mean_absolute_error is None)
-        self._numbers["Loss"].setText(formatting.number(metrics.loss))
-        self._numbers["Examples"].setText(formatting.count(found.examples))
-        counted = evaluated_text(found)
-        tip = f"Evaluated were {counted}." if counted else _TIPS["Examples"]
-        self._blocks["Examples"].setToolTip(wrapped(tip))
-        self._numbers["Speed"].setText(formatting.rate(status.examples_per_second))
-
-    def _block(self, name: str, tip: str) -> QWidget:
-        block = QWidget(self)
-        block.setToolTip(wrapped(tip))
-        caption = QLabel(name, block)
-        caption.setProperty("role", "section")
-        number = QLabel(block)
-        number.setProperty("role", "title")
-        number.setAccessibleName(name)
-        column = column_in(block, spacing=0)
-        column.addWidget(caption)
-        column.addWidget(number)
-        self._numbers[name], self._blocks[name] = number, block
-        return block

@@ -73,3 +73,17 @@ def test_that_a_lost_file_is_a_problem(tmp_path: Path) -> None:
     found = read_calibration(RunLayout(tmp_path), FOUND)
     assert isinstance(found, Problem)
     assert found.code == "confusion_unread"
+
+
+@pytest.mark.parametrize(
+    ("chance", "words"),
+    [
+        (0.95, "The model is overconfident: mean confidence is 95.0 %, accuracy 75.0 %."),
+        (0.55, "The model is underconfident: mean confidence is 55.0 %, accuracy 75.0 %."),
+        (0.7525, "error). Mean confidence is 75.2 %, accuracy 75.0 %."),
+    ],
+)
+def test_that_it_is_said_whether_a_model_is_overconfident(chance: float, words: str) -> None:
+    found = calibration_of(outcomes([chance] * 4, [True, True, True, False]))
+    assert found is not None
+    assert found.words.endswith(words)
