@@ -20,6 +20,7 @@ import numpy.typing as npt
 from gpupanel.files.evaluation_archive import opened_archive, read_names, written_names
 from gpupanel.files.npy_members import read_npy
 from gpupanel.files.npz_archive import write_npz
+from gpupanel.files.score_counts_file import ScoreCounts
 from gpupanel.files.whole_files import whole_file
 
 MOST_EXAMPLES = 20_000_000
@@ -96,7 +97,10 @@ class EvaluatedExamples:
 
 
 def write_confusion(
-    path: Path, cells: ConfusionCells, examples: EvaluatedExamples | None = None
+    path: Path,
+    cells: ConfusionCells,
+    examples: EvaluatedExamples | None = None,
+    scores: ScoreCounts | None = None,
 ) -> None:
     """Write the file, whole or not at all; longer names than any person reads are cut.
 
@@ -104,6 +108,7 @@ def write_confusion(
         path: The file.
         cells: The matrix.
         examples: What became of each; of too many it is left out.
+        scores: How many examples reach which probability, which stand in the same file.
 
     Raises:
         OSError: It cannot be written.
@@ -116,6 +121,7 @@ def write_confusion(
     }
     if examples is not None and len(examples.index) <= MOST_EXAMPLES:
         arrays |= {each.name: getattr(examples, each.name) for each in fields(examples)}
+    arrays |= scores.arrays() if scores else {}
     with whole_file(path, private=True) as file:
         write_npz(file, arrays, compressed=True)
 

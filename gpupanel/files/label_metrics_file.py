@@ -9,12 +9,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from gpupanel.domain.confusion import ClassMetrics, LabelMetrics
 from gpupanel.files.confusion_file import Counts
 from gpupanel.files.evaluation_archive import opened_archive, read_names, written_names
 from gpupanel.files.npy_members import read_npy
 from gpupanel.files.npz_archive import write_npz
+from gpupanel.files.score_counts_file import ScoreCounts
 from gpupanel.files.whole_files import whole_file
 from gpupanel.files.worst_file import WorstExamples
 
@@ -22,7 +24,11 @@ _NUMBERS = ("label_examples", "label_predicted", "label_right")
 
 
 def write_label_metrics(
-    path: Path, names: Sequence[str], counts: Counts, worst: WorstExamples | None = None
+    path: Path,
+    names: Sequence[str],
+    counts: Counts,
+    worst: WorstExamples | None = None,
+    scores: ScoreCounts | None = None,
 ) -> None:
     """Write the file, whole or not at all; longer names than any person reads are cut.
 
@@ -31,11 +37,14 @@ def write_label_metrics(
         names: Of the labels.
         counts: Shape [3, labels]: how many have it, are said to have it, rightly so.
         worst: The examples with the largest loss, which stand in the same file.
+        scores: How many examples reach which probability, likewise.
 
     Raises:
         OSError: It cannot be written.
     """
-    arrays = {**dict(zip(_NUMBERS, counts, strict=True)), **(worst.arrays() if worst else {})}
+    arrays = dict[str, npt.NDArray[np.generic]](zip(_NUMBERS, counts, strict=True))
+    for more in (worst, scores):
+        arrays |= more.arrays() if more else {}
     with whole_file(path, private=True) as file:
         write_npz(file, {"label_names": written_names(names), **arrays}, compressed=True)
 

@@ -9,6 +9,7 @@ from gpupanel.domain.problem_text import problem_sentences
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.following.calibration import Calibration, read_calibration
 from gpupanel.runs.following.confusion_matrix import ConfusionMatrix, read_labels, read_matrix
+from gpupanel.runs.following.thresholds import Thresholds, read_thresholds
 from gpupanel.runs.following.value_pairs import ValueFigures, read_values
 
 
@@ -21,6 +22,7 @@ class EvaluationFigures:
         labels: The metrics of several labels at once.
         values: True and predicted values.
         calibration: Of classes; ``None``, too, where no outcome of single examples was kept.
+        thresholds: Of classes and of labels; ``None``, too, where an earlier version evaluated.
         problems: Why something cannot be read.
     """
 
@@ -28,6 +30,7 @@ class EvaluationFigures:
     labels: LabelMetrics | None = None
     values: ValueFigures | None = None
     calibration: Calibration | None = None
+    thresholds: Thresholds | None = None
     problems: tuple[Problem, ...] = ()
 
     @property
@@ -37,7 +40,7 @@ class EvaluationFigures:
 
     def prepare(self) -> None:
         """Work out what is asked for later: whoever draws it cannot wait for that."""
-        for each in (self.matrix, self.values):
+        for each in (self.matrix, self.values, self.thresholds):
             if each is not None:
                 each.prepare()
 
@@ -53,11 +56,15 @@ def read_figures(layout: RunLayout, found: EvaluationDone) -> EvaluationFigures:
     labels, values = read_labels(layout, found), read_values(layout, found)
     # Else its file is reported already.
     calibration = None if isinstance(matrix, Problem) else read_calibration(layout, found)
-    parts = (matrix, labels, values, calibration)
+    known = labels if matrix is None else matrix
+    classes = () if known is None or isinstance(known, Problem) else known.classes
+    thresholds = read_thresholds(layout, found, classes)
+    parts = (matrix, labels, values, calibration, thresholds)
     return EvaluationFigures(
         matrix=None if isinstance(matrix, Problem) else matrix,
         labels=None if isinstance(labels, Problem) else labels,
         values=None if isinstance(values, Problem) else values,
         calibration=None if isinstance(calibration, Problem) else calibration,
+        thresholds=None if isinstance(thresholds, Problem) else thresholds,
         problems=tuple(each for each in parts if isinstance(each, Problem)),
     )

@@ -15,6 +15,7 @@ from gpupanel.files.value_pairs_file import ValuePairs, most_pairs
 from gpupanel.files.worst_file import WorstExamples
 from gpupanel.trainer.datasets.examples import Array, Indices
 from gpupanel.trainer.inference.confusion_counts import ConfusionCounts
+from gpupanel.trainer.inference.counted_scores import CountedScores, ScoredPart
 from gpupanel.trainer.inference.largest_errors import Errors, joined_errors, largest_errors
 from gpupanel.trainer.inference.meaning import OutputMeaning
 from gpupanel.trainer.inference.sampled_rows import sampled_rows
@@ -47,6 +48,7 @@ class EvaluatedPart:
         worst: Of several labels and of values, the examples with the largest errors.
         sampled: Of values, what the model gave to those rows of the part that are in the sample.
         metric_sums: What each metric adds up.
+        scores: Of classes and labels, which probabilities of them are reached.
     """
 
     loss_sum: float
@@ -57,6 +59,7 @@ class EvaluatedPart:
     worst: Errors | None = None
     sampled: Floats | None = None
     metric_sums: tuple[Any, ...] = ()
+    scores: ScoredPart | None = None
 
 
 class Evaluation:
@@ -64,6 +67,7 @@ class Evaluation:
 
     Attributes:
         confusion: Of classes, which examples were taken for which.
+        scores: Of classes and labels, how many examples reach which probability of each.
     """
 
     def __init__(self, labels: Array, reading: OutputMeaning) -> None:
@@ -72,6 +76,7 @@ class Evaluation:
         self._set_metrics = _set_metrics(labels, reading)
         self._totals: tuple[Any, ...] = ()
         self.confusion = ConfusionCounts(reading.class_count)
+        self.scores = CountedScores(reading.class_count or reading.label_count)
         self._kept: list[tuple[npt.NDArray[np.int32], Floats]] = []
         self._kept_examples = 0
         self._label_counts = np.zeros((3, reading.label_count), np.int64)
@@ -121,13 +126,15 @@ class Evaluation:
         logarithms = label_scores(outputs, wanted, meaning)
         said, has = said_labels(outputs, meaning), wanted > 0.5
         counts = np.stack([each.sum(axis=0) for each in (has, said, has & said)])
+        probabilities = label_probabilities(outputs, meaning)
         return EvaluatedPart(
             -sum_of_means(logarithms),
             sum_of_means(said == has),
             _NO_CLASSES,
             labels=counts.astype(np.int64),
-            worst=largest_errors(-logarithms, label_probabilities(outputs, meaning), first),
+            worst=largest_errors(-logarithms, probabilities, first),
             metric_sums=self._added(SetPart(outputs, has, said)),
+            scores=self.scores.of_labels(probabilities, has),
         )
 
     def _of_classes(self, outputs: Floats, labels: Array) -> EvaluatedPart:
@@ -143,6 +150,7 @@ class Evaluation:
             np.stack([true, taken_for], axis=1),
             np.stack(chances, axis=1),
             metric_sums=self._added(SetPart(scores.logarithms, true, taken_for)),
+            scores=self.scores.of_classes(scores.probabilities, true),
         )
 
     def _added(self, part: SetPart) -> tuple[Any, ...]:
@@ -165,6 +173,8 @@ class Evaluation:
                 self._label_counts = self._label_counts + part.labels
             if part.worst is not None:
                 self._worst = joined_errors(self._worst, part.worst)
+            if part.scores is not None:
+                self.scores.add(part.scores)
             if part.sampled is not None:
                 self._sampled.append(part.sampled)
 

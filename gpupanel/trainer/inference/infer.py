@@ -163,7 +163,8 @@ class Inference:
         path = self._run.layout.confusion
         try:
             examples = evaluation.examples(self._examples.indices)
-            write_confusion(path, evaluation.confusion.cells(self._class_names(reading)), examples)
+            cells = evaluation.confusion.cells(self._class_names(reading))
+            write_confusion(path, cells, examples, evaluation.scores.counts)
         except OSError as error:
             # The metrics over all examples were reached, and need little space.
             self._report(confusion_not_saved(error))
@@ -183,7 +184,8 @@ class Inference:
         worst = evaluation.worst(self._examples.indices, names)
         try:
             if reading.of_labels:
-                write_label_metrics(path, names, evaluation.label_counts, worst)
+                scores = evaluation.scores.counts
+                write_label_metrics(path, names, evaluation.label_counts, worst, scores)
             elif worst is not None:
                 write_worst(path, worst, pairs)
         except OSError as error:

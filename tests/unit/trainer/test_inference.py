@@ -31,6 +31,7 @@ from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.confusion_file import read_evaluated
 from gpupanel.files.label_metrics_file import read_label_metrics
+from gpupanel.files.score_counts_file import read_score_counts
 from gpupanel.files.value_pairs_file import read_value_pairs
 from gpupanel.files.worst_file import read_worst
 from gpupanel.runs.following.confusion_matrix import ConfusionMatrix, read_matrix
@@ -289,6 +290,10 @@ def test_that_several_labels_have_figures_each(evaluated: Callable[[str], Evalua
     assert [each.predicted for each in figures] == said.sum(axis=0).tolist()
     assert [each.right for each in figures] == (has & said).sum(axis=0).tolist()
     assert run.evaluation.metrics.accuracy == pytest.approx((has == said).mean())
+    counts = read_score_counts(run.layout.confusion)
+    assert counts is not None
+    assert counts.own.sum(axis=1).tolist() == has.sum(axis=0).tolist()
+    assert counts.own[:, 501:].sum() <= (has & said).sum() <= counts.own[:, 500:].sum()
     worst = read_worst(run.layout.confusion)
     assert worst is not None
     right = np.where(has, run.keras["outputs"], 1.0 - run.keras["outputs"])
@@ -302,6 +307,21 @@ def test_that_predictions_are_those_of_plain_keras_in_order(
     evaluated: Callable[[str], Evaluated], shares: str
 ) -> None:
     assert_predicted(evaluated(f"predict {shares}"))
+
+
+@pytest.mark.parametrize("shares", SHARES)
+def test_that_thresholds_count_exactly_what_is_predicted_on_any_shares(
+    evaluated: Callable[[str], Evaluated], shares: str
+) -> None:
+    run, predicted = (evaluated(f"{task} {shares}") for task in ("evaluate", "predict"))
+    counts = read_score_counts(run.layout.confusion)
+    assert counts is not None
+    found = predicted.predictions
+    is_own = found["label"][:, None] == np.arange(10)
+    for place in range(0, 1001, 25):
+        reached = found["probabilities"] >= np.float32(place / 1000)
+        for each, are_in in ((counts.own, is_own), (counts.other, ~is_own)):
+            assert each[:, place:].sum(axis=1).tolist() == (reached & are_in).sum(axis=0).tolist()
 
 
 def assert_predicted(run: Evaluated) -> None:

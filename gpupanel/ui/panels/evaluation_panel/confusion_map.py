@@ -41,13 +41,17 @@ class ConfusionMap(PaintedWidget):
     Cells are as large as the place allows. Where they are too small for counts, colour and
     tooltip show them, and only as many class names are written as have room. Of more than a
     thousand classes a cell stands for several that follow each other.
+
+    Args:
+        opens: Whether a click on a cell shows its examples.
     """
 
     cellChosen = Signal(int, int)
     """A cell that is not empty was clicked: the numbers of its true and of its predicted class."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, *, opens: bool = True) -> None:
         super().__init__(parent)
+        self._opens = opens
         self._matrix: ConfusionMatrix | None = None
         self._names: tuple[str, ...] = ()
         self._widest: tuple[str, ...] = ()
@@ -129,7 +133,7 @@ class ConfusionMap(PaintedWidget):
     def _filled_cell_at(self, position: QPointF) -> tuple[int, int] | None:
         """The cell there, where it is one of a single class and holds examples."""
         found = self.cell_at(position)
-        if found is None or self._matrix is None or self._block > 1:
+        if found is None or self._matrix is None or self._block > 1 or not self._opens:
             return None
         return found if self._matrix.count_at(*found) else None
 
@@ -224,6 +228,7 @@ class ConfusionMap(PaintedWidget):
         grid, cell = self._grid(), self._cell()
         shows_counts = cell >= _WITH_COUNT
         gap = 1.0 if cell >= _WITH_GAP else 0.0
+        digits = int((cell - _GAP) // max(1, painter.fontMetrics().horizontalAdvance("0")))
         painter.fillRect(grid, theme.current().color("raised"))
         if self._size_blocks > _MOST_PAINTED:
             painter.drawImage(grid, self._image())
@@ -236,7 +241,9 @@ class ConfusionMap(PaintedWidget):
             painter.fillRect(place, color)
             if shows_counts:
                 painter.setPen(ink_on(color))
-                painter.drawText(place, Qt.AlignmentFlag.AlignCenter, _short(count))
+                whole = formatting.count(count)
+                words = whole if len(whole) <= digits else _short(count)
+                painter.drawText(place, Qt.AlignmentFlag.AlignCenter, words)
         painter.setPen(QPen(theme.current().color("border"), 1.0))
         painter.drawRect(grid.adjusted(-0.5, -0.5, 0.5, 0.5))
 
@@ -275,7 +282,7 @@ class ConfusionMap(PaintedWidget):
         part = formatting.fraction(count / total) if total else formatting.DASH
         number = f"{formatting.count(count)} of {formatting.count(total)} examples of {true}"
         verb = "was" if count == 1 else "were"
-        click = " Click to see them." if count else ""
+        click = " Click to see them." if count and self._opens else ""
         return f"{number} {verb} predicted as {taken} ({part}).{click}"
 
     def _block_text(self, row: int, column: int) -> str:

@@ -14,6 +14,7 @@ from gpupanel.ui import formatting
 from gpupanel.ui.panels.evaluation_panel.calibration_view import CalibrationView
 from gpupanel.ui.panels.evaluation_panel.classes_view import ClassesView
 from gpupanel.ui.panels.evaluation_panel.predictions_view import PredictionsView
+from gpupanel.ui.panels.evaluation_panel.threshold_view import ThresholdView
 from gpupanel.ui.panels.evaluation_panel.totals import Totals
 from gpupanel.ui.panels.evaluation_panel.value_pictures import ValuePictures
 from gpupanel.ui.panels.evaluation_panel.views import View, Views
@@ -49,6 +50,10 @@ _NOT_SAVED = "The confusion matrix could not be saved."
 _MATRIX_TIP = "Which classes were taken for which, and precision, recall and F1 of each."
 _LABELS_TIP = "Precision, recall and F1 of each label."
 _VALUES_TIP = "A point for each predicted over its true value, and how often by how much it is off."
+_THRESHOLD_TIP = (
+    "What becomes of precision and recall where an example is taken for a class from another "
+    "probability on."
+)
 _CALIBRATION_TIP = "Whether the model is as often right as it is confident."
 
 
@@ -72,6 +77,7 @@ class EvaluationPanel(QWidget):
                 View("show_matrix", "Confusion matrix", _MATRIX_TIP, self._make_classes),
                 View("show_labels", "Labels", _LABELS_TIP, self._make_classes),
                 View("show_values", "Predicted over true", _VALUES_TIP, ValuePictures),
+                View("show_thresholds", "Threshold", _THRESHOLD_TIP, ThresholdView),
                 View("show_calibration", "Calibration", _CALIBRATION_TIP, CalibrationView),
             )
         )
@@ -209,9 +215,9 @@ def _offered(figures: "EvaluationFigures | None") -> set[str]:
     if figures is None:
         return set()
     if figures.matrix is not None:
-        return {"show_matrix", "show_calibration"}
+        return {"show_matrix", "show_thresholds", "show_calibration"}
     if figures.labels is not None:
-        return {"show_labels"}
+        return {"show_labels", "show_thresholds"}
     return {"show_values"} if figures.values is not None else set()
 
 
