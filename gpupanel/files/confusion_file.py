@@ -17,10 +17,15 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from gpupanel.files.evaluation_archive import opened_archive, read_names, written_names
+from gpupanel.files.evaluation_archive import (
+    EvaluationPart,
+    arrays_of,
+    opened_archive,
+    read_names,
+    written_names,
+)
 from gpupanel.files.npy_members import read_npy
 from gpupanel.files.npz_archive import write_npz
-from gpupanel.files.score_counts_file import ScoreCounts
 from gpupanel.files.whole_files import whole_file
 
 MOST_EXAMPLES = 20_000_000
@@ -100,7 +105,7 @@ def write_confusion(
     path: Path,
     cells: ConfusionCells,
     examples: EvaluatedExamples | None = None,
-    scores: ScoreCounts | None = None,
+    *more: EvaluationPart | None,
 ) -> None:
     """Write the file, whole or not at all; longer names than any person reads are cut.
 
@@ -108,7 +113,7 @@ def write_confusion(
         path: The file.
         cells: The matrix.
         examples: What became of each; of too many it is left out.
-        scores: How many examples reach which probability, which stand in the same file.
+        more: What else stands in the same file, where there is such.
 
     Raises:
         OSError: It cannot be written.
@@ -121,7 +126,7 @@ def write_confusion(
     }
     if examples is not None and len(examples.index) <= MOST_EXAMPLES:
         arrays |= {each.name: getattr(examples, each.name) for each in fields(examples)}
-    arrays |= scores.arrays() if scores else {}
+    arrays |= arrays_of(more)
     with whole_file(path, private=True) as file:
         write_npz(file, arrays, compressed=True)
 

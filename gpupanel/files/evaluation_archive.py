@@ -1,10 +1,10 @@
 """What an evaluation leaves in NumPy's ``.npz``, read without believing it."""
 
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,19 @@ LARGEST_BYTES: Final = 2**30
 """Unpacked: 40 million cells of a confusion matrix."""
 _LONGEST_NAME: Final = 200
 _METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
+
+class EvaluationPart(Protocol):
+    """What stands in the file of an evaluation beside what is counted in it."""
+
+    def arrays(self) -> dict[str, npt.NDArray[np.generic]]:
+        """By their names there."""
+        ...
+
+
+def arrays_of(parts: Iterable[EvaluationPart | None]) -> dict[str, npt.NDArray[np.generic]]:
+    """The arrays of all parts that there are."""
+    return {name: each for part in parts if part for name, each in part.arrays().items()}
 
 
 @contextmanager

@@ -9,26 +9,25 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from gpupanel.domain.confusion import ClassMetrics, LabelMetrics
 from gpupanel.files.confusion_file import Counts
-from gpupanel.files.evaluation_archive import opened_archive, read_names, written_names
+from gpupanel.files.evaluation_archive import (
+    EvaluationPart,
+    arrays_of,
+    opened_archive,
+    read_names,
+    written_names,
+)
 from gpupanel.files.npy_members import read_npy
 from gpupanel.files.npz_archive import write_npz
-from gpupanel.files.score_counts_file import ScoreCounts
 from gpupanel.files.whole_files import whole_file
-from gpupanel.files.worst_file import WorstExamples
 
 _NUMBERS = ("label_examples", "label_predicted", "label_right")
 
 
 def write_label_metrics(
-    path: Path,
-    names: Sequence[str],
-    counts: Counts,
-    worst: WorstExamples | None = None,
-    scores: ScoreCounts | None = None,
+    path: Path, names: Sequence[str], counts: Counts, *more: EvaluationPart | None
 ) -> None:
     """Write the file, whole or not at all; longer names than any person reads are cut.
 
@@ -36,15 +35,12 @@ def write_label_metrics(
         path: The file.
         names: Of the labels.
         counts: Shape [3, labels]: how many have it, are said to have it, rightly so.
-        worst: The examples with the largest loss, which stand in the same file.
-        scores: How many examples reach which probability, likewise.
+        more: What else stands in the same file, where there is such.
 
     Raises:
         OSError: It cannot be written.
     """
-    arrays = dict[str, npt.NDArray[np.generic]](zip(_NUMBERS, counts, strict=True))
-    for more in (worst, scores):
-        arrays |= more.arrays() if more else {}
+    arrays = {**dict(zip(_NUMBERS, counts, strict=True)), **arrays_of(more)}
     with whole_file(path, private=True) as file:
         write_npz(file, {"label_names": written_names(names), **arrays}, compressed=True)
 

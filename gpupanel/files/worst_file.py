@@ -13,10 +13,14 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from gpupanel.files.evaluation_archive import opened_archive, read_names
+from gpupanel.files.evaluation_archive import (
+    EvaluationPart,
+    arrays_of,
+    opened_archive,
+    read_names,
+)
 from gpupanel.files.npy_members import read_npy
 from gpupanel.files.npz_archive import write_npz
-from gpupanel.files.value_pairs_file import ValuePairs
 from gpupanel.files.whole_files import whole_file
 
 MOST_WORST = 1_000
@@ -76,20 +80,19 @@ def most_worst(outputs: int) -> int:
     return max(1, min(MOST_WORST, _MOST_NUMBERS // max(1, outputs)))
 
 
-def write_worst(path: Path, worst: WorstExamples, pairs: ValuePairs | None = None) -> None:
+def write_worst(path: Path, worst: WorstExamples, *more: EvaluationPart | None) -> None:
     """Write the file of an evaluation of values, whole or not at all.
 
     Args:
         path: The file.
         worst: The examples with the largest error.
-        pairs: True and predicted values, which stand in the same file.
+        more: What else stands in the same file, where there is such.
 
     Raises:
         OSError: It cannot be written.
     """
     with whole_file(path, private=True) as file:
-        arrays = worst.arrays() | (pairs.arrays() if pairs else {})
-        write_npz(file, arrays, compressed=True)
+        write_npz(file, arrays_of((worst, *more)), compressed=True)
 
 
 def read_worst(path: Path) -> WorstExamples | None:

@@ -1,5 +1,6 @@
 """Data files that something has happened to: read, or refused with a reason; never a crash."""
 
+import contextlib
 import gzip
 import io
 import itertools
@@ -30,6 +31,8 @@ from gpupanel.domain.event_details import names_for_event
 from gpupanel.domain.events import DataReady, encode_event
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.confusion_file import ConfusionCells, read_confusion, write_confusion
+from gpupanel.files.score_counts_file import ScoreCounts, read_score_counts
+from gpupanel.files.slices_file import ExampleSlices, read_slices_file
 from gpupanel.files.value_pairs_file import ValuePairs, read_value_pairs
 from gpupanel.files.worst_file import WorstExamples, write_worst
 from gpupanel.trainer import size_limits
@@ -506,6 +509,25 @@ def test_that_damaged_values_of_an_evaluation_are_read_or_refused(
     except (OSError, ValueError):
         return
     assert np.isfinite(pairs.true - pairs.predicted.astype(np.float64)).all()
+
+
+@FEW
+@given(data=st.data())
+def test_that_damaged_thresholds_and_slices_of_an_evaluation_are_read_or_refused(
+    tmp_path: Path, data: st.DataObject
+) -> None:
+    path = tmp_path / "evaluation.npz"
+    cells = ConfusionCells(np.array([0, 1]), np.array([1, 1]), np.array([3, 4]), ("cat", "dog"))
+    counts = np.zeros((2, 1_001), np.int64)
+    counts[:, 7] = 7
+    two, half = np.array([0, 0]), np.array([0.5, 0.25])
+    slices = ExampleSlices(("town",), two, ("Oslo", "empty"), np.array([3, 4]), half, 1)
+    write_confusion(path, cells, None, ScoreCounts(counts, counts), slices)
+    path.write_bytes(data.draw(damaged([path.read_bytes()])))
+    for read in (read_score_counts, read_slices_file):
+        with contextlib.suppress(OSError, ValueError):
+            found = read(path)
+            assert found is None or all(len(each) for each in found.arrays().values())
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.problem_text import problem_sentences
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.following.calibration import Calibration, read_calibration
+from gpupanel.runs.following.column_slices import ColumnSlices, read_slices
 from gpupanel.runs.following.confusion_matrix import ConfusionMatrix, read_labels, read_matrix
 from gpupanel.runs.following.thresholds import Thresholds, read_thresholds
 from gpupanel.runs.following.value_pairs import ValueFigures, read_values
@@ -23,6 +24,8 @@ class EvaluationFigures:
         values: True and predicted values.
         calibration: Of classes; ``None``, too, where no outcome of single examples was kept.
         thresholds: Of classes and of labels; ``None``, too, where an earlier version evaluated.
+        slices: Of examples that are rows of a table; ``None``, too, where an earlier version
+            evaluated.
         problems: Why something cannot be read.
     """
 
@@ -31,6 +34,7 @@ class EvaluationFigures:
     values: ValueFigures | None = None
     calibration: Calibration | None = None
     thresholds: Thresholds | None = None
+    slices: ColumnSlices | None = None
     problems: tuple[Problem, ...] = ()
 
     @property
@@ -59,12 +63,14 @@ def read_figures(layout: RunLayout, found: EvaluationDone) -> EvaluationFigures:
     known = labels if matrix is None else matrix
     classes = () if known is None or isinstance(known, Problem) else known.classes
     thresholds = read_thresholds(layout, found, classes)
-    parts = (matrix, labels, values, calibration, thresholds)
+    slices = read_slices(layout, found)
+    parts = (matrix, labels, values, calibration, thresholds, slices)
     return EvaluationFigures(
         matrix=None if isinstance(matrix, Problem) else matrix,
         labels=None if isinstance(labels, Problem) else labels,
         values=None if isinstance(values, Problem) else values,
         calibration=None if isinstance(calibration, Problem) else calibration,
         thresholds=None if isinstance(thresholds, Problem) else thresholds,
+        slices=None if isinstance(slices, Problem) else slices,
         problems=tuple(each for each in parts if isinstance(each, Problem)),
     )

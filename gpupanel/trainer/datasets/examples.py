@@ -11,6 +11,7 @@ import numpy.typing as npt
 from gpupanel.domain.data import Scaling, Target
 from gpupanel.domain.preview import ColumnPreview, TextsPreview
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.trainer.datasets.example_columns import ExampleColumns
 from gpupanel.trainer.datasets.file_prints import DataFiles
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
 
@@ -260,6 +261,7 @@ class AllExamples:
         groups: As :class:`DataSet` has them.
         file_names: Of each example its file within the folder of the data; none where examples
             have no files of their own.
+        columns: Of the table that the examples are rows of; ``None``: they are of none.
     """
 
     features: Features
@@ -274,6 +276,7 @@ class AllExamples:
     notes: tuple[Problem, ...] = ()
     words: tuple[str, ...] = ()
     file_names: tuple[str, ...] = ()
+    columns: ExampleColumns | None = None
 
     def __len__(self) -> int:
         return self.features.shape[0]

@@ -9,6 +9,7 @@ from gpupanel.files.score_counts_file import MOST_SCORED, STEPS, THRESHOLDS, Cou
 from gpupanel.trainer.parts.output_meaning import Floats
 
 _BINS = STEPS + 1
+_NEXT = np.append(THRESHOLDS[1:], np.float32(np.inf))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,8 +85,10 @@ class CountedScores:
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Row, column and highest threshold of each score that reaches one above 0."""
         scores = probabilities[:, : self._classes].astype(np.float32, copy=False)
-        rows, columns = np.nonzero(scores >= THRESHOLDS[1])
-        return rows, columns, np.searchsorted(THRESHOLDS, scores[rows, columns], "right") - 1
+        flat = scores.ravel()
+        reached = np.flatnonzero(flat >= THRESHOLDS[1])
+        rows, columns = np.divmod(reached, self._classes)
+        return rows, columns, _bins(flat[reached])
 
     def _places(
         self,
@@ -94,3 +97,11 @@ class CountedScores:
         bins: npt.NDArray[np.int64],
     ) -> npt.NDArray[np.int64]:
         return (np.where(is_own, 0, self._classes) + columns) * _BINS + bins
+
+
+def _bins(scores: Floats) -> npt.NDArray[np.int64]:
+    found = np.minimum(scores, np.float32(1.0)) * np.float32(STEPS)
+    places = found.astype(np.int64)
+    # A product is rounded: the place next to it may be the right one.
+    places -= scores < THRESHOLDS[places]
+    return places + (scores >= _NEXT[places])

@@ -38,8 +38,8 @@ class EvaluatedPart:
 
     Attributes:
         loss_sum: Cross-entropy in nats, or squared error; of several labels or values their mean.
-        measure_sum: How many examples are right; of several labels how many of these are, as a part
-            of them; of values the absolute error, likewise.
+        measures: Of each example whether it is right; of several labels how many of these are, as
+            a part of them; of values the absolute error, likewise.
         classes: Shape [examples, 2]: the class that an example is of, and the one that it was
             taken for; no rows for values and for several labels.
         probabilities: Shape [examples, 2]: of the class that it was taken for, and of its own.
@@ -52,7 +52,7 @@ class EvaluatedPart:
     """
 
     loss_sum: float
-    measure_sum: float
+    measures: npt.NDArray[np.float64]
     classes: npt.NDArray[np.int64]
     probabilities: Floats | None = None
     labels: Counts | None = None
@@ -68,9 +68,16 @@ class Evaluation:
     Attributes:
         confusion: Of classes, which examples were taken for which.
         scores: Of classes and labels, how many examples reach which probability of each.
+
+    Args:
+        labels: Of all examples.
+        reading: What outputs mean.
+        keeps_measures: Whether it is asked for how good the model is on each example.
     """
 
-    def __init__(self, labels: Array, reading: OutputMeaning) -> None:
+    def __init__(
+        self, labels: Array, reading: OutputMeaning, *, keeps_measures: bool = False
+    ) -> None:
         self._labels = labels
         self._reading = reading
         self._set_metrics = _set_metrics(labels, reading)
@@ -79,6 +86,7 @@ class Evaluation:
         self.scores = CountedScores(reading.class_count or reading.label_count)
         self._kept: list[tuple[npt.NDArray[np.int32], Floats]] = []
         self._kept_examples = 0
+        self._measures: list[Floats] | None = [] if keeps_measures else None
         self._label_counts = np.zeros((3, reading.label_count), np.int64)
         self._worst: Errors | None = None
         self._sampled: list[Floats] = []
@@ -109,7 +117,7 @@ class Evaluation:
         errors = predicted - values
         return EvaluatedPart(
             sum_of_means(np.square(errors)),
-            sum_of_means(abs(errors)),
+            abs(errors).mean(axis=1, dtype=np.float64),
             _NO_CLASSES,
             worst=largest_errors(abs(errors), outputs, first),
             sampled=outputs[self._rows_within(first, len(outputs)) - first].astype(np.float32),
@@ -129,7 +137,7 @@ class Evaluation:
         probabilities = label_probabilities(outputs, meaning)
         return EvaluatedPart(
             -sum_of_means(logarithms),
-            sum_of_means(said == has),
+            (said == has).mean(axis=1, dtype=np.float64),
             _NO_CLASSES,
             labels=counts.astype(np.int64),
             worst=largest_errors(-logarithms, probabilities, first),
@@ -146,7 +154,7 @@ class Evaluation:
         chances = [scores.probabilities[rows, each] for each in (taken_for, true)]
         return EvaluatedPart(
             -float(right.sum(dtype=np.float64)),
-            float((true == taken_for).sum()),
+            (true == taken_for).astype(np.float64),
             np.stack([true, taken_for], axis=1),
             np.stack(chances, axis=1),
             metric_sums=self._added(SetPart(scores.logarithms, true, taken_for)),
@@ -161,7 +169,7 @@ class Evaluation:
         self._examples += examples
         for part in parts:
             self._loss_sum += part.loss_sum
-            self._measure_sum += part.measure_sum
+            self._measure_sum += float(part.measures.sum())
             self.confusion.add(part.classes[:, 0], part.classes[:, 1])
             self._keep(part)
             if not self._totals:
@@ -177,6 +185,11 @@ class Evaluation:
                 self.scores.add(part.scores)
             if part.sampled is not None:
                 self._sampled.append(part.sampled)
+
+    @property
+    def measures(self) -> Floats | None:
+        """Of each example what :class:`EvaluatedPart` has; ``None``: not kept, or too many."""
+        return np.concatenate(self._measures) if self._measures else None
 
     @property
     def label_counts(self) -> Counts:
@@ -245,6 +258,10 @@ class Evaluation:
         return ValuePairs(true, predicted) if np.isfinite(true).all() else None
 
     def _keep(self, part: EvaluatedPart) -> None:
+        if self._measures is not None and self._examples <= MOST_EXAMPLES:
+            self._measures.append(part.measures.astype(np.float32))
+        else:
+            self._measures = None
         if part.probabilities is None:
             return
         self._kept_examples += len(part.classes)

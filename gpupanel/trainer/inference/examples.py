@@ -8,6 +8,7 @@ from gpupanel.domain.data import Target
 from gpupanel.domain.inference import ExamplesChosen
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
+from gpupanel.trainer.datasets.example_columns import ExampleColumns
 from gpupanel.trainer.datasets.examples import (
     AllExamples,
     Array,
@@ -94,6 +95,7 @@ class InferenceExamples:
         learned_is_estimate: That is so by a sample of what it learned from.
         file_names: Of the chosen ones, as
             :class:`~gpupanel.trainer.datasets.examples.AllExamples` has them.
+        columns: Of the source, where its examples are rows of a table.
     """
 
     features: Features
@@ -107,6 +109,7 @@ class InferenceExamples:
     learned: int | None = None
     learned_is_estimate: bool = False
     file_names: tuple[str, ...] = ()
+    columns: ExampleColumns | None = None
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -170,6 +173,7 @@ def read_inference_examples(profile: Profile, reading: Reading) -> InferenceExam
         learned=chosen.learned_count,
         learned_is_estimate=chosen.learned is not None and chosen.learned.is_estimate,
         file_names=tuple(found.file_names[index] for index in indices) if found.file_names else (),
+        columns=found.columns,
     )
 
 

@@ -16,9 +16,10 @@ from gpupanel.domain.events import (
     PredictionsSaved,
     ProblemReported,
 )
-from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.files.confusion_file import write_confusion
 from gpupanel.files.label_metrics_file import write_label_metrics
+from gpupanel.files.slices_file import ExampleSlices
 from gpupanel.files.worst_file import write_worst
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.inference.evaluation import Evaluation
@@ -27,6 +28,7 @@ from gpupanel.trainer.inference.inference_work import InferenceWork
 from gpupanel.trainer.inference.meaning import OutputMeaning, read_outputs
 from gpupanel.trainer.inference.predictions import write_predictions
 from gpupanel.trainer.inference.replicas import Replica, load_replicas, reshaped_hint
+from gpupanel.trainer.inference.slices import example_slices
 from gpupanel.trainer.inference.spread import Digest
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.memory_shortage import is_out_of_memory
@@ -134,12 +136,14 @@ class Inference:
         if labels is None:
             raise ProblemError(_NO_LABELS)
         self._events.phase(Phase.EVALUATING)
-        evaluation = Evaluation(labels, reading)
+        columns = self._examples.columns
+        evaluation = Evaluation(labels, reading, keeps_measures=columns is not None)
         ended = self._spread(replicas, evaluation.digest, evaluation.add)
         if ended is not None:
             return ended
         self._record.metrics = evaluation.metrics
-        figures_file = self._save_figures(evaluation, reading)
+        slices = self._slices(evaluation)
+        figures_file = self._save_figures(evaluation, reading, slices)
         self._events.write(
             EvaluationDone(
                 time_s=time.time(),
@@ -149,14 +153,29 @@ class Inference:
                 learned_is_estimate=self._examples.learned_is_estimate,
                 metrics=evaluation.metrics,
                 class_count=reading.class_count,
-                confusion_file=self._save_confusion(evaluation, reading),
+                confusion_file=self._save_confusion(evaluation, reading, slices),
                 labels_file=figures_file if reading.of_labels else "",
                 values_file="" if reading.of_labels else figures_file,
             )
         )
         return None
 
-    def _save_confusion(self, evaluation: Evaluation, reading: OutputMeaning) -> str:
+    def _slices(self, evaluation: Evaluation) -> ExampleSlices | None:
+        """How good the model is for each value of a column; ``None``: there are no columns."""
+        columns, measures = self._examples.columns, evaluation.measures
+        if columns is None or measures is None:
+            return None
+        try:
+            return example_slices(columns, self._examples.indices, measures)
+        except ProblemError as error:
+            # The metrics over all examples were reached.
+            for problem in error.problems:
+                self._report(problem.model_copy(update={"severity": Severity.WARNING}))
+            return None
+
+    def _save_confusion(
+        self, evaluation: Evaluation, reading: OutputMeaning, slices: ExampleSlices | None
+    ) -> str:
         """The name of its file; empty where there are no classes, or it cannot be written."""
         if not reading.class_count:
             return ""
@@ -164,14 +183,16 @@ class Inference:
         try:
             examples = evaluation.examples(self._examples.indices)
             cells = evaluation.confusion.cells(self._class_names(reading))
-            write_confusion(path, cells, examples, evaluation.scores.counts)
+            write_confusion(path, cells, examples, evaluation.scores.counts, slices)
         except OSError as error:
             # The metrics over all examples were reached, and need little space.
             self._report(confusion_not_saved(error))
             return ""
         return path.name
 
-    def _save_figures(self, evaluation: Evaluation, reading: OutputMeaning) -> str:
+    def _save_figures(
+        self, evaluation: Evaluation, reading: OutputMeaning, slices: ExampleSlices | None
+    ) -> str:
         """The name of the file with the metrics of several labels, or with values.
 
         Empty where there are classes, or it cannot be written.
@@ -184,10 +205,10 @@ class Inference:
         worst = evaluation.worst(self._examples.indices, names)
         try:
             if reading.of_labels:
-                scores = evaluation.scores.counts
-                write_label_metrics(path, names, evaluation.label_counts, worst, scores)
+                more = (worst, evaluation.scores.counts, slices)
+                write_label_metrics(path, names, evaluation.label_counts, *more)
             elif worst is not None:
-                write_worst(path, worst, pairs)
+                write_worst(path, worst, pairs, slices)
         except OSError as error:
             self._report(confusion_not_saved(error))
             return ""

@@ -47,6 +47,7 @@ from gpupanel.trainer.datasets.tables.recipe import (
     TableRecipe,
     feature_columns,
 )
+from gpupanel.trainer.datasets.tables.row_columns import ChosenRows, RowColumns
 from gpupanel.trainer.datasets.tables.summary import column_summaries, hints, unknown_categories
 from gpupanel.trainer.datasets.tables.table_examples import TableExamples
 from gpupanel.trainer.datasets.tables.target_notes import target_notes
@@ -178,6 +179,7 @@ class _TableSource(Source[TableData]):
             training_count=count,
             validation_count=len(further.examples("validation") or ()),
             groups=found.groups(rows),
+            columns=RowColumns((ChosenRows(table, rows), *further.rows.values())),
             notes=(*notes, *further.notes),
         )
 

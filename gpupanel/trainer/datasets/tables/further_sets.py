@@ -16,6 +16,7 @@ from gpupanel.trainer.datasets.tables.chosen_table import (
 from gpupanel.trainer.datasets.tables.number_notes import numbers_for_missing
 from gpupanel.trainer.datasets.tables.overview import TableOverview
 from gpupanel.trainer.datasets.tables.recipe import TableRecipe
+from gpupanel.trainer.datasets.tables.row_columns import ChosenRows
 from gpupanel.trainer.datasets.tables.summary import unknown_categories
 from gpupanel.trainer.datasets.tables.table_examples import TableExamples
 
@@ -26,10 +27,12 @@ class FurtherSets:
 
     Attributes:
         sets: The examples of each that was chosen, the validation set first.
+        rows: Where the rows of each are.
         files: The file of each.
     """
 
     sets: Mapping[str, Examples]
+    rows: Mapping[str, ChosenRows]
     files: Mapping[str, tuple[Path, list[str | Path]]]
     notes: tuple[Problem, ...]
 
@@ -54,6 +57,7 @@ def further_sets(
     """
     reading = replace(reading, own_targets=False)  # the training rows have decided
     sets: dict[str, Examples] = {}
+    chosen_rows: dict[str, ChosenRows] = {}
     files: dict[str, tuple[Path, list[str | Path]]] = {}
     notes: list[Problem] = []
     for name, key in (("validation", "validation_path"), ("test", "test_path")):
@@ -75,12 +79,13 @@ def further_sets(
             rows = found.rows()
             labels = labels_of_rows(found, rows, recipe)
             sets[name] = Examples(found.read(rows), labels.array)
+            chosen_rows[name] = ChosenRows(table, rows)
         except ProblemError as error:
             raise ProblemError(*(_of_set(problem, key) for problem in error.problems)) from error
         files[name] = (path.parent, [path])
         notes += unknown_categories(table, recipe.features)
         notes += numbers_for_missing(table, recipe.features)
-    return FurtherSets(sets, files, tuple(notes))
+    return FurtherSets(sets, chosen_rows, files, tuple(notes))
 
 
 def _of_set(problem: Problem, key: str) -> Problem:

@@ -13,6 +13,7 @@ from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui import formatting
 from gpupanel.ui.panels.evaluation_panel.calibration_view import CalibrationView
 from gpupanel.ui.panels.evaluation_panel.classes_view import ClassesView
+from gpupanel.ui.panels.evaluation_panel.columns_view import ColumnsView
 from gpupanel.ui.panels.evaluation_panel.predictions_view import PredictionsView
 from gpupanel.ui.panels.evaluation_panel.threshold_view import ThresholdView
 from gpupanel.ui.panels.evaluation_panel.totals import Totals
@@ -56,6 +57,8 @@ _THRESHOLD_TIP = (
 )
 _CALIBRATION_TIP = "Whether the model is as often right as it is confident."
 
+_COLUMNS_TIP = "How good the model is for each value of a column of the table."
+
 
 class EvaluationPanel(QWidget):
     """Totals, a confusion matrix and a table of classes; or where the predictions are."""
@@ -79,6 +82,7 @@ class EvaluationPanel(QWidget):
                 View("show_values", "Predicted over true", _VALUES_TIP, ValuePictures),
                 View("show_thresholds", "Threshold", _THRESHOLD_TIP, ThresholdView),
                 View("show_calibration", "Calibration", _CALIBRATION_TIP, CalibrationView),
+                View("show_columns", "By column", _COLUMNS_TIP, ColumnsView),
             )
         )
         self._no_classes = QLabel(_VALUES)
@@ -214,11 +218,12 @@ def _offered(figures: "EvaluationFigures | None") -> set[str]:
     """The names of the views that an evaluation has."""
     if figures is None:
         return set()
+    columns = set() if figures.slices is None else {"show_columns"}
     if figures.matrix is not None:
-        return {"show_matrix", "show_thresholds", "show_calibration"}
+        return {"show_matrix", "show_thresholds", "show_calibration", *columns}
     if figures.labels is not None:
-        return {"show_labels", "show_thresholds"}
-    return {"show_values"} if figures.values is not None else set()
+        return {"show_labels", "show_thresholds", *columns}
+    return columns if figures.values is None else {"show_values", *columns}
 
 
 def _no_classes_words(found: EvaluationDone, figures: "EvaluationFigures | None") -> str:

@@ -122,7 +122,7 @@ def test_that_they_are_read_where_they_were_counted(tmp_path: Path) -> None:
     write_confusion(layout.confusion, cells)
     assert read_thresholds(layout, FOUND, known) is None
     counts = counted(np.array([[0.9, 0.1], [0.6, 0.4], [0.4, 0.6], [0.2, 0.8]]), true)
-    write_confusion(layout.confusion, cells, scores=counts)
+    write_confusion(layout.confusion, cells, None, counts)
     found = read_thresholds(layout, FOUND, known)
     assert isinstance(found, Thresholds)
     assert found.most_f1(1) == 500
@@ -134,7 +134,7 @@ def test_that_counts_of_other_examples_than_the_matrix_has_are_refused(tmp_path:
     layout = RunLayout(tmp_path)
     true = np.array([0, 0, 1, 1])
     cells = ConfusionCells(np.array([0]), np.array([0]), np.array([4]), ("a", "b"))
-    write_confusion(layout.confusion, cells, scores=counted(np.full((4, 2), 0.5), true))
+    write_confusion(layout.confusion, cells, None, counted(np.full((4, 2), 0.5), true))
     found = read_thresholds(layout, FOUND, classes_of(np.array([0, 0, 0, 1]), 2))
     assert isinstance(found, Problem)
     assert found.code == "confusion_unread"
