@@ -2,9 +2,11 @@
 
 from gpupanel.domain.number_text import count
 from gpupanel.runs.following.calibration import BINS
-from gpupanel.runs.report.chart import Line, chart
+from gpupanel.runs.report.chart import histogram, reliability
 from gpupanel.runs.report.markup import Html, element, note, section, table
 from gpupanel.runs.report.material import ReportMaterial
+
+_CONFIDENCE = "confidence: the probability of the predicted class"
 
 
 def calibration_section(material: ReportMaterial) -> Html:
@@ -21,18 +23,18 @@ def calibration_section(material: ReportMaterial) -> Html:
         )
         for each in found.bins
     ]
-    picture = chart(
-        "Accuracy over confidence",
-        "mean probability of the predicted class",
-        [
-            Line("accuracy", [(each.confidence, each.accuracy) for each in found.bins]),
-            Line("well calibrated", [(0.0, 0.0), (1.0, 1.0)], 1),
-        ],
+    counts = [0] * BINS
+    for each in found.bins:
+        counts[round(each.low * BINS)] = each.examples
+    points = [(each.confidence, each.accuracy) for each in found.bins]
+    pictures = (
+        reliability("Accuracy over confidence", _CONFIDENCE, points),
+        histogram("Examples by confidence", _CONFIDENCE, counts, (0.0, 1.0)),
     )
     heads = ("Confidence", "Examples", "Mean confidence", "Accuracy")
     return section(
         "Calibration",
         note(found.words),
-        element("div", picture, class_="charts"),
+        element("div", *pictures, class_="charts"),
         table(heads, rows),
     )

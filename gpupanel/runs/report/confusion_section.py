@@ -7,7 +7,7 @@ from typing import Final
 from gpupanel.domain.confusion import ClassMetrics
 from gpupanel.domain.number_text import DASH, count
 from gpupanel.runs.following.confusion_matrix import ConfusionMatrix
-from gpupanel.runs.report.markup import Html, element, joined, section, table, text
+from gpupanel.runs.report.markup import Html, breakable, element, joined, section, table
 from gpupanel.runs.report.material import ReportMaterial
 
 MOST_IN_FULL: Final = 20
@@ -36,7 +36,7 @@ def confusion_section(material: ReportMaterial) -> Html:
 
 
 def _name(name: str) -> Html:
-    return text(name, _LONGEST_NAME)
+    return breakable(name, _LONGEST_NAME)
 
 
 def _fraction(value: float | None) -> str:

@@ -114,7 +114,8 @@ def _data_prints(record: _DataRecord) -> list[RunFingerprint]:
     ]
     if not record.files:
         return arrays
-    note = f"{len(record.files):,} files: path, size and SHA-256 of each, in their order"
+    several = f"{len(record.files):,} files: path, size and SHA-256 of each, in their order"
+    note = several if len(record.files) > 1 else "one file: its path, size and SHA-256"
     if not all(file[-1] for file in record.files):
         return [*arrays, RunFingerprint("Data", note, problem="not all of them were read")]
     whole = hashlib.sha256()

@@ -1,12 +1,16 @@
 """HTML that is put together so that no text of a run can be anything but text."""
 
 import html
+import re
 from collections.abc import Iterable, Sequence
 
 from gpupanel.domain.visible_text import visible_lines
 
 LONGEST_TEXT = 2_000
 """Characters of one text of a run: more than any person writes into a setting or a message."""
+
+_ENDS_PART = re.compile(r"(?<=\w)([_/]+|[-.](?!\d))(?=\w)")
+"""Not within numbers and dates."""
 
 
 class Html(str):
@@ -19,6 +23,11 @@ def text(content: str, longest: int = LONGEST_TEXT) -> Html:
     """Text as HTML: marks of HTML are escaped, control characters seen, what is too long cut."""
     cut = content if len(content) <= longest else f"{content[:longest]}…"
     return Html(html.escape(visible_lines(cut)))
+
+
+def breakable(name: str, longest: int) -> Html:
+    """A name as HTML, with places where a line may end: between its parts, and not within one."""
+    return Html(_ENDS_PART.sub(r"\1<wbr>", text(name, longest)))
 
 
 def element(name: str, *children: str, **attributes: str | float) -> Html:

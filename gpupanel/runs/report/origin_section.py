@@ -28,7 +28,9 @@ def data_section(material: ReportMaterial) -> Html:
         pairs.append(("Steps an epoch", count(data.steps_per_epoch)))
     parameters = material.events.parameters
     if parameters is not None:
-        trained = f"{count(parameters.trainable_parameters)} of them trained"
+        all_of = parameters.trainable_parameters == parameters.parameters
+        which = "all" if all_of else count(parameters.trainable_parameters)
+        trained = f"{which} of them trained"
         pairs.append(("Parameters of the model", f"{count(parameters.parameters)}, {trained}"))
     tuning = material.events.fine_tuning
     if tuning is not None:

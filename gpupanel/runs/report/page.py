@@ -5,6 +5,7 @@ from typing import Final
 
 from gpupanel import __version__
 from gpupanel.runs.report.calibration_section import calibration_section
+from gpupanel.runs.report.columns_section import columns_section
 from gpupanel.runs.report.confusion_section import confusion_section
 from gpupanel.runs.report.curves_section import curves_section
 from gpupanel.runs.report.devices_section import devices_section
@@ -16,6 +17,7 @@ from gpupanel.runs.report.origin_section import data_section, origin_section
 from gpupanel.runs.report.problems_section import findings_section, problems_section
 from gpupanel.runs.report.settings_section import settings_section
 from gpupanel.runs.report.style import STYLE
+from gpupanel.runs.report.thresholds_section import thresholds_section
 from gpupanel.runs.report.values_section import values_section
 
 _HEAD: Final = """<meta charset="utf-8">
@@ -31,8 +33,10 @@ _SECTIONS: Final[tuple[Callable[[ReportMaterial], Html], ...]] = (
     metrics_section,
     curves_section,
     confusion_section,
+    thresholds_section,
     calibration_section,
     values_section,
+    columns_section,
     data_section,
     devices_section,
     settings_section,

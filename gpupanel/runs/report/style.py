@@ -20,7 +20,7 @@ STYLE: Final = """
 body {
   margin: 0 auto; padding: 40px 24px 64px; max-width: 1080px; background: var(--page);
   color: var(--text); font: 15px/1.5 system-ui, "Segoe UI", "Noto Sans", sans-serif;
-  font-variant-numeric: tabular-nums; overflow-wrap: anywhere;
+  font-variant-numeric: tabular-nums; overflow-wrap: break-word;
 }
 h1 { margin: 0; font-size: 30px; line-height: 1.2; letter-spacing: -0.01em; }
 h2 { margin: 0 0 12px; font-size: 19px; }
@@ -41,7 +41,8 @@ code, pre { font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size:
 pre { overflow-x: auto; white-space: pre-wrap; }
 dl { margin: 0; }
 dl > div {
-  display: grid; grid-template-columns: minmax(120px, 2fr) 3fr; gap: 4px 16px; padding: 4px 0;
+  display: grid; grid-template-columns: minmax(120px, 2fr) minmax(0, 3fr); gap: 4px 16px;
+  padding: 4px 0;
 }
 dt { color: var(--muted); }
 dd { margin: 0; }
@@ -68,7 +69,7 @@ th, td {
 thead th { color: var(--muted); font-weight: 600; font-size: 13px; white-space: nowrap; }
 td:first-child { min-width: 100px; }
 .number { padding-right: 0; padding-left: 24px; text-align: right; white-space: nowrap; }
-.digest { font-size: 12px; }
+.digest { display: inline-block; min-width: 10em; font-size: 12px; overflow-wrap: anywhere; }
 .bar { display: block; width: 140px; height: 10px; margin-top: 7px; background: var(--track);
   border-radius: 3px; }
 .bar span { display: block; height: 100%; background: var(--first); border-radius: 3px; }
@@ -84,11 +85,11 @@ td:first-child { min-width: 100px; }
 .heat .corner { color: var(--muted); white-space: nowrap; vertical-align: bottom; }
 .charts { display: grid; gap: 24px;
   grid-template-columns: repeat(auto-fit, minmax(min(420px, 100%), 1fr)); }
-figure { margin: 0; break-inside: avoid; }
+figure { max-width: 640px; margin: 0; break-inside: avoid; }
 figcaption { display: flex; flex-wrap: wrap; gap: 4px 16px; margin-bottom: 4px; font-size: 13px; }
 figcaption strong { margin-right: auto; font-size: 15px; }
 svg { display: block; width: 100%; height: auto; }
-svg text { fill: var(--muted); font-size: 11px; }
+svg text { fill: var(--muted); font-size: 12px; }
 .grid { stroke: var(--border); }
 .axis { stroke: var(--muted); }
 .line { fill: none; stroke-width: 1.6; stroke-linejoin: round; }
@@ -114,6 +115,7 @@ footer { margin-top: 48px; color: var(--muted); font-size: 13px; }
 @media (max-width: 720px) {
   .cards { columns: 1; }
   .charts { grid-template-columns: 1fr; }
+  svg text { font-size: 17px; }
 }
 @media print {
   :root {
@@ -125,8 +127,9 @@ footer { margin-top: 48px; color: var(--muted); font-size: 13px; }
   body { padding: 0; font-size: 10pt;
     print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   .charts { grid-template-columns: 1fr 1fr; }
+  svg text { font-size: 16px; }
   section { margin-top: 20px; padding-top: 14px; }
-  h2, h3 { break-after: avoid; }
+  h2, h3, section > p { break-after: avoid; }
   .card { display: block; }
   .scrolls { overflow: visible; }
   .heat th, .heat td, .heat thead th, .heat tbody td {

@@ -23,8 +23,9 @@ def values_section(material: ReportMaterial) -> Html:
     words = values.words
     if every > 1:
         words += f" Of these {count(len(points))} values are points of the first picture."
+    counts, end = values.errors
     pictures = (
         scatter("Predicted over true value", "true value", points),
-        histogram("Values by error", "predicted minus true value", *values.errors),
+        histogram("Values by error", "predicted minus true value", counts, (-end, end)),
     )
     return section("Predicted values", note(words), element("div", *pictures, class_="charts"))

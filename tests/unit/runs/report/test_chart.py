@@ -1,10 +1,11 @@
 """Curves in a page: every point in the picture, whatever was measured."""
 
+import itertools
 import re
 
 import pytest
 
-from gpupanel.runs.report.chart import Line, chart
+from gpupanel.runs.report.chart import Line, chart, fractions, histogram, reliability, scatter
 
 
 def places(page: str) -> list[list[tuple[float, float]]]:
@@ -12,6 +13,21 @@ def places(page: str) -> list[list[tuple[float, float]]]:
         [(float(x), float(y)) for x, y in (pair.split(",") for pair in points.split())]
         for points in re.findall(r'<polyline points="([^"]*)"', page)
     ]
+
+
+def ends(page: str) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Between which places the axes are: from left to right, and downward."""
+    found = re.findall(
+        r'<line x1="([^"]*)" x2="([^"]*)" y1="([^"]*)" y2="[^"]*" class="grid"', page
+    )
+    heights = [float(y) for _, _, y in found]
+    return (float(found[0][0]), float(found[0][1])), (min(heights), max(heights))
+
+
+def written(page: str) -> list[tuple[float, str, str]]:
+    """The numbers of the lower axis: where, which side of that, and what."""
+    pattern = r'<text x="([^"]*)" y="219.0" text-anchor="([^"]*)">([^<]*)</text>'
+    return [(float(x), side, words) for x, side, words in re.findall(pattern, page)]
 
 
 def test_that_a_curve_has_all_its_points_from_left_to_right_and_upward() -> None:
@@ -42,7 +58,9 @@ def test_that_any_numbers_are_drawn_inside_of_the_picture(values: list[float]) -
     page = chart("Loss", "epoch", [Line("training", list(enumerate(values)))])
     (drawn,) = places(page)
     assert len(drawn) == len(values)
-    assert all(62 <= x <= 546 and 10 <= y <= 192 for x, y in drawn)
+    (left, right), (top, bottom) = ends(page)
+    assert 0 < left < right < 560
+    assert all(left <= x <= right and top <= y <= bottom for x, y in drawn)
     marks = re.findall(r"<text [^>]*>([^<]+)</text>", page)
     assert 3 <= len(marks) <= 20
     assert not {"nan", "inf"} & set(marks)
@@ -79,3 +97,43 @@ def test_that_curves_are_told_apart_without_their_colours() -> None:
     assert 'class="line s0"' in page
     assert 'class="line s1"' in page
     assert page.count("<circle") == 2
+
+
+@pytest.mark.parametrize("most", [7.0, 1_500.0, 1_400_000.0, 3e-7])
+def test_that_numbers_of_an_axis_are_neither_cut_nor_written_over_each_other(most: float) -> None:
+    page = scatter("Predicted", "true value", [(0.0, 0.0), (most, most)])
+    wide = 10.2  # of a digit, where letters are the largest
+    spans = []
+    for x, side, words in written(page):
+        middle = x - wide * len(words) / 2 if side == "end" else x
+        spans.append((middle - wide * len(words) / 2, middle + wide * len(words) / 2))
+    assert len(spans) >= 2
+    assert spans[-1][1] <= 560.5
+    assert all(one[1] < next_one[0] for one, next_one in itertools.pairwise(spans))
+    left, _ = ends(page)[0]
+    upward = re.findall(r'dy="0.32em" text-anchor="end">([^<]*)<', page)
+    assert wide * max(map(len, upward)) <= left - 8
+
+
+def test_that_fractions_are_drawn_from_0_to_1_and_have_no_last_value() -> None:
+    page = fractions("Both", "threshold", [Line("precision", [(0.2, 0.5), (0.4, 0.75)])])
+    assert "precision</span>" in page
+    assert [words for _, _, words in written(page)] == ["0", "0.2", "0.4", "0.6", "0.8", "1.0"]
+    (drawn,) = places(page)
+    (left, right), (top, bottom) = ends(page)
+    assert drawn[0] == pytest.approx((left + 0.2 * (right - left), (top + bottom) / 2), abs=0.1)
+
+
+def test_that_a_calibration_has_its_points_and_the_diagonal() -> None:
+    page = reliability("Accuracy", "confidence", [(0.65, 0.4), (0.95, 1.0)])
+    assert page.count("<circle") == 2
+    assert 'class="axis dashed"' in page
+
+
+def test_that_bars_stand_where_their_bins_are() -> None:
+    page = histogram("Examples", "confidence", [0, 0, 3, 1], (0.0, 1.0))
+    (left, right), _ = ends(page)
+    begins = [float(x) for x in re.findall(r'd="M([0-9.]+)', page)]
+    expected = [left + part * (right - left) for part in (0.0, 0.25, 0.5, 0.75)]
+    assert begins == pytest.approx(expected, abs=0.1)
+    assert histogram("Examples", "confidence", [1], (0.0, 0.0)) == ""

@@ -40,15 +40,19 @@ from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.files.confusion_file import ConfusionCells, EvaluatedExamples, write_confusion
 from gpupanel.files.label_metrics_file import write_label_metrics
+from gpupanel.files.score_counts_file import ScoreCounts
+from gpupanel.files.slices_file import ExampleSlices
 from gpupanel.files.value_pairs_file import ValuePairs
 from gpupanel.files.worst_file import WorstExamples, write_worst
 from gpupanel.runs.following.value_pairs import BINS
 from gpupanel.runs.history.label import change_label
 from gpupanel.runs.report import fingerprints
+from gpupanel.runs.report.markup import breakable
 from gpupanel.runs.report.material import read_material
 from gpupanel.runs.report.page import report_page
 from gpupanel.runs.report.run_events import ReportCancelledError, read_events
 from gpupanel.runs.report.style import STYLE
+from gpupanel.trainer.inference.counted_scores import CountedScores
 from tests.fakes import hostile_files
 from tests.fakes.hostile_files import IN_PLACE_OF_A_FILE, Plant, put_in_place
 from tests.fakes.run_directory import STARTED_S, WrittenRun
@@ -70,7 +74,7 @@ HOSTILE = "\"><script>alert(1)</script><img src=//x onerror=y>'&amp;\x1b]0;x\x07
 class Elements(HTMLParser):
     """The elements of a page; one that is not closed where it should be is an error."""
 
-    VOID = ("meta",)
+    VOID = ("meta", "wbr")
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -83,7 +87,8 @@ class Elements(HTMLParser):
         assert self.open == []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.names.append(tag)
+        if tag != "wbr":  # where a line may end, which names decide
+            self.names.append(tag)
         self.attributes += attrs
         if tag not in self.VOID:
             self.open.append(tag)
@@ -385,6 +390,68 @@ def test_that_confidence_and_accuracy_stand_beside_each_other_where_they_are_kno
     assert "Calibration" in words
     assert "0.6 to 0.7" in words
     assert "0.6500" in words
+
+
+def counted(chances: np.ndarray, true: np.ndarray) -> ScoreCounts:
+    scores = CountedScores(chances.shape[1])
+    scores.add(scores.of_classes(chances.astype(np.float32), true.astype(np.int64)))
+    assert scores.counts is not None
+    return scores.counts
+
+
+def test_that_the_threshold_of_the_greatest_f1_stands_with_what_it_comes_to(runs_dir: Path) -> None:
+    layout = evaluated(runs_dir, [[2, 0], [1, 1]], ("healthy", "ill"))
+    assert "Thresholds" not in Elements(page_of(layout)).text
+    second = np.array([0.125, 0.25, 0.375, 0.75])
+    counts = counted(np.stack([1 - second, second], axis=1), np.array([0, 0, 1, 1]))
+    rows, columns, cells = np.array([0, 1, 1]), np.array([0, 0, 1]), np.array([2, 1, 1])
+    confused = ConfusionCells(rows, columns, cells, ("healthy", "ill"))
+    write_confusion(layout.confusion, confused, None, counts)
+    words = Elements(page_of(layout)).words
+    assert "Precision and recall of ill" in words
+    # From above 0.25 up to 0.375 all are told apart.
+    assert re.search(r"ill\s+0.31[0-9]\s+1.0000\s+1.0000\s+1.0000", words)
+
+
+def test_that_of_many_classes_the_first_thresholds_stand_without_a_picture(runs_dir: Path) -> None:
+    names = tuple(f"class_{number}" for number in range(30))
+    layout = evaluated(runs_dir, np.eye(30, dtype=int).tolist(), names)
+    cells = ConfusionCells(np.arange(30), np.arange(30), np.ones(30, np.int64), names)
+    counts = counted(np.eye(30), np.arange(30))
+    write_confusion(layout.confusion, cells, None, counts)
+    page = page_of(layout)
+    assert "These are the first 20 of 30." in Elements(page).words
+    assert "Precision and recall of" not in page
+    assert "class_<wbr>7" in page
+
+
+def test_that_the_worst_and_the_best_value_of_each_column_stand_there(runs_dir: Path) -> None:
+    layout = evaluated(runs_dir, [[500, 0], [0, 501]], ("cat", "dog"))
+    slices = ExampleSlices(
+        ("town", "id"),
+        np.array([0, 0, 0, 1, 1]),
+        ("Oslo", "Rome", "Rare", "below 7", "7 and more"),
+        np.array([600, 400, 1, 1, 1_000]),
+        np.array([0.75, 0.5, 0.0, 0.0, 1.0]),
+        2,
+    )
+    cells = ConfusionCells(np.array([0, 1]), np.array([0, 1]), np.array([500, 501]), ("cat", "dog"))
+    write_confusion(layout.confusion, cells, None, slices)
+    words = " ".join(Elements(page_of(layout)).words.split())
+    assert "town Rome Oslo 0.5000 400 0.7500 600" in words
+    assert "it is 0.8750 for all examples" in words
+    assert "Rare" not in words
+    assert "7 and more" not in words  # there is nothing to compare it with
+
+
+def test_that_names_in_narrow_columns_are_broken_between_their_parts_only() -> None:
+    assert breakable("IMG_2024-a.b/c", 40) == "IMG_<wbr>2024-<wbr>a.<wbr>b/<wbr>c"
+    assert breakable("-35.2 to below 2020-01-26", 40) == "-35.2 to below 2020-01-26"
+    assert breakable("a<b>_&x", 40) == "a&lt;b&gt;_&amp;x"
+    screen = STYLE.split("@media print {")[0]
+    # "anywhere" lets a table make its columns as narrow as a letter: "nor" and "mal".
+    assert re.findall(r"([.\w]+) {[^}]*overflow-wrap: anywhere", screen) == [".digest"]
+    assert "minmax(0, 3fr)" in screen
 
 
 def test_that_numbers_of_a_table_stay_whole_and_no_column_is_lost_on_paper() -> None:
