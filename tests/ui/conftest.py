@@ -18,11 +18,13 @@ from gpupanel.trainer.tools.preview.preview import preview
 from gpupanel.ui import device_colors, theme, window_core
 from gpupanel.ui.bindings import own_data_binding
 from gpupanel.ui.garbage_collection import GarbageCollection
+from gpupanel.ui.panels import live_panel
 from gpupanel.ui.session import Session
 from gpupanel.ui.workers.worker_thread import wait_for_ending
 from tests.ui.patient_bot import PatientBot
 
 _ENDING_MS = 5_000
+_LATER_MS = 600_000
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -64,6 +66,20 @@ def restored_theme(qapp: QApplication) -> Iterator[None]:
     before = theme.current()
     yield
     theme.show(qapp, before)
+
+
+@pytest.fixture(scope="module")
+def undressed(qapp: QApplication, _dressed_application: None) -> Iterator[None]:
+    """No style sheet, with which a window takes twice the time, and no plots before they are shown.
+
+    For files that open many windows and see what these do; how they look has tests of its own.
+    """
+    sheet = qapp.styleSheet()
+    qapp.setStyleSheet("")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(live_panel, "_PREPARE_AFTER_MS", _LATER_MS)
+        yield
+    qapp.setStyleSheet(sheet)
 
 
 @pytest.fixture

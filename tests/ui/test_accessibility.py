@@ -48,7 +48,7 @@ from tests.fakes.run_directory import STARTED_S, WrittenRun
 from tests.ui.accessible_tree import reached, spoken_name, unspoken
 from tests.ui.new_window import new_window
 
-pytestmark = pytest.mark.usefixtures("preview_without_process")
+pytestmark = pytest.mark.usefixtures("preview_without_process", "undressed")
 
 
 @pytest.fixture

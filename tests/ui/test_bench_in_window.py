@@ -42,6 +42,8 @@ from tests.ui.new_window import new_window
 from tests.ui.tool_page import ToolPage
 from tests.ui.values import TWO_GPUS, mirrored
 
+pytestmark = pytest.mark.usefixtures("undressed")
+
 BOTH = tuple(gpu.key for gpu in TWO_GPUS.gpus)
 MIRRORED = StrategySettings(kind=StrategyKind.MIRRORED, shares="balanced")
 

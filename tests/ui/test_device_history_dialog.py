@@ -15,6 +15,8 @@ from tests.fakes.person import Person
 from tests.ui.device_panel_person import click
 from tests.ui.new_window import new_window
 
+pytestmark = pytest.mark.usefixtures("preview_without_process", "undressed")
+
 BEGIN_S = 1_700_000_000.0
 
 

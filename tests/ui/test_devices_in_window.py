@@ -14,6 +14,8 @@ from tests.fakes.person import Person
 from tests.ui.device_panel_person import button, card, choose, click, policy_box, seen_texts
 from tests.ui.new_window import new_window
 
+pytestmark = pytest.mark.usefixtures("preview_without_process", "undressed")
+
 
 @pytest.fixture
 def window(qtbot, tmp_path, runs_dir):

@@ -15,6 +15,8 @@ from tests.nvml.standin import RTX_3060, RTX_4090, TWO_UNEQUAL_GPUS
 from tests.ui.device_panel_person import card, seen, seen_texts
 from tests.ui.new_window import new_window
 
+pytestmark = pytest.mark.usefixtures("preview_without_process", "undressed")
+
 _WAIT_MS = 20_000
 
 

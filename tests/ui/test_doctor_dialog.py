@@ -44,6 +44,8 @@ from tests.fakes.examined import (
 from tests.fakes.person import Person
 from tests.ui.new_window import new_window
 
+pytestmark = pytest.mark.usefixtures("preview_without_process", "undressed")
+
 
 def _report(examined):
     return report_of(examined)

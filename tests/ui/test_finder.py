@@ -13,6 +13,8 @@ from tests.fakes.devices import TWO_UNEQUAL
 from tests.fakes.person import Person
 from tests.ui.new_window import new_window
 
+pytestmark = pytest.mark.usefixtures("preview_without_process", "undressed")
+
 
 @pytest.fixture
 def window(qtbot, tmp_path, runs_dir):

@@ -78,7 +78,7 @@ def test_that_a_disk_that_does_not_answer_is_said_to_and_asked_once(
     assert disk.asked == 1
 
 
-@pytest.mark.usefixtures("preview_without_process")
+@pytest.mark.usefixtures("preview_without_process", "undressed")
 def test_that_the_window_is_not_ready_where_nothing_can_be_kept_and_is_once_it_can(
     qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,8 @@ from tests.fakes.person import Person
 from tests.nvml.standin import RTX_3060, RTX_4090
 from tests.ui.new_window import new_window
 
+pytestmark = pytest.mark.usefixtures("preview_without_process", "undressed")
+
 
 @pytest.fixture
 def window(qtbot, nvml_in_process, runs_dir, tmp_path):

@@ -29,7 +29,7 @@ from tests.fakes.person import Person
 from tests.fakes.run_directory import STARTED_S, WrittenRun
 from tests.ui.new_window import new_window
 
-pytestmark = pytest.mark.usefixtures("preview_without_process")
+pytestmark = pytest.mark.usefixtures("preview_without_process", "undressed")
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 SHIFT = Qt.KeyboardModifier.ShiftModifier

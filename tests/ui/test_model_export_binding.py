@@ -21,6 +21,8 @@ from tests.fakes.run_directory import STARTED_S, WrittenRun
 from tests.ui.new_window import new_window
 from tests.ui.test_export_binding import choose, press_export, shown_in_live
 
+pytestmark = pytest.mark.usefixtures("preview_without_process", "undressed")
+
 CHILD = """
 import json, os, sys, time
 request = json.load(sys.stdin)

@@ -15,7 +15,7 @@ from gpupanel.ui.main_window import MainWindow
 from tests.fakes.person import Person
 from tests.ui.new_window import new_window
 
-pytestmark = pytest.mark.usefixtures("preview_without_process")
+pytestmark = pytest.mark.usefixtures("preview_without_process", "undressed")
 
 
 @pytest.fixture

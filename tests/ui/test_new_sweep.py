@@ -27,7 +27,7 @@ from tests.fakes.person import Person
 from tests.ui.new_window import new_window
 
 pytestmark = [
-    pytest.mark.usefixtures("preview_without_process"),
+    pytest.mark.usefixtures("preview_without_process", "undressed"),
     # Of the offscreen plugin, where a list drops down.
     pytest.mark.qt_log_ignore(
         "This plugin does not support (raise|grabbing the keyboard|propagateSizeHints)"

@@ -17,6 +17,8 @@ from tests.fakes.person import Person
 from tests.fakes.run_directory import WrittenRun
 from tests.ui.new_window import new_window
 
+pytestmark = pytest.mark.usefixtures("undressed")
+
 
 @pytest.fixture
 def runs_dir(tmp_path: Path) -> Path:

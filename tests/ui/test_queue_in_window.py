@@ -34,7 +34,7 @@ from tests.fakes.queued_runs import MACHINE, prepare_without_build
 from tests.fakes.run_directory import WrittenRun
 from tests.ui.new_window import new_window
 
-pytestmark = pytest.mark.usefixtures("preview_without_process")
+pytestmark = pytest.mark.usefixtures("preview_without_process", "undressed")
 
 
 @pytest.fixture

@@ -23,6 +23,8 @@ from tests.fakes.person import Person
 from tests.fakes.run_directory import STARTED_S, WrittenRun
 from tests.ui.new_window import new_window
 
+pytestmark = pytest.mark.usefixtures("preview_without_process", "undressed")
+
 HALF = Fix(
     label="Double the accumulation steps",
     changes=(Change(path=("training", "accumulation_steps"), value=2),),

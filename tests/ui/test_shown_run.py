@@ -23,7 +23,7 @@ from tests.fakes.readings import busy_sample
 from tests.fakes.run_directory import STARTED_S, WrittenRun
 from tests.ui.new_window import new_window
 
-pytestmark = pytest.mark.usefixtures("preview_without_process")
+pytestmark = pytest.mark.usefixtures("preview_without_process", "undressed")
 
 
 @pytest.fixture

@@ -32,6 +32,8 @@ from tests.fakes.person import Person
 from tests.ui.accessible_tree import unspoken
 from tests.ui.new_window import new_window
 
+pytestmark = pytest.mark.usefixtures("preview_without_process", "undressed")
+
 TRIALS = (
     (0.1, (64,), "adam", 0.9, Outcome.COMPLETED),
     (0.001, (128, 64), "sgd", 0.125, Outcome.COMPLETED),

@@ -15,6 +15,8 @@ from tests.fakes.person import Person
 from tests.fakes.run_directory import WrittenRun
 from tests.ui.new_window import new_window
 
+pytestmark = pytest.mark.usefixtures("preview_without_process", "undressed")
+
 SERVING = "import sys; print('http://127.0.0.1:1234/', flush=True); sys.stdin.read()"
 ON_CPU = DeviceSettings(visible=("cpu",))
 

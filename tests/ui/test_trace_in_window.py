@@ -27,6 +27,8 @@ from tests.fakes.person import Person
 from tests.fakes.run_directory import WrittenRun
 from tests.ui.new_window import new_window
 
+pytestmark = pytest.mark.usefixtures("preview_without_process", "undressed")
+
 RECORD = TraceRecord(time_s=1.8e9, first_step=120, steps=10, seconds=0.5)
 DEVICES = tuple(
     TracedDevice(

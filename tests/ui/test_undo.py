@@ -14,6 +14,8 @@ from tests.fakes.clock import Clock
 from tests.fakes.person import Person
 from tests.ui.new_window import new_window
 
+pytestmark = pytest.mark.usefixtures("preview_without_process", "undressed")
+
 CTRL = Qt.KeyboardModifier.ControlModifier
 SHIFT = Qt.KeyboardModifier.ShiftModifier
 

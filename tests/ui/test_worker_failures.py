@@ -58,6 +58,8 @@ from tests.fakes.person import Person
 from tests.fakes.run_directory import WrittenRun
 from tests.ui.new_window import new_window
 
+pytestmark = pytest.mark.usefixtures("preview_without_process", "undressed")
+
 ERRORS = (
     MemoryError(),
     RuntimeError("what nobody foresaw"),
