@@ -16,12 +16,12 @@ from gpupanel.domain.child_command import WORKING_DIRECTORY, child_environment
 _SHORTEST_POLL_S: Final = 0.001
 _LONGEST_POLL_S: Final = 0.05
 _END_LIMIT_S: Final = 3.0
-_MOST_OUTPUT_BYTES: Final = 64 * 2**20
+MOST_OUTPUT_BYTES: Final = 64 * 2**20
 """Of an answer, and of a log before only its end is kept: a child that goes mad and writes more is
 killed before it fills the memory."""
 _MOST_LOG_BYTES: Final = 2**20
 _PIECE_BYTES: Final = 2**16
-_QUIET: Final = {"TF_CPP_MAX_VLOG_LEVEL": "0", "TF_CPP_VMODULE": ""}
+QUIET: Final = {"TF_CPP_MAX_VLOG_LEVEL": "0", "TF_CPP_VMODULE": ""}
 """A shell may ask TensorFlow for every one of its steps: that is for a run's log."""
 
 
@@ -80,7 +80,7 @@ def ask_child(
     """
     # All by files, so that neither waits for the other to read. A group of its own, so that all of
     # it can be killed.
-    with _memory_file() as asked, _memory_file() as output, _memory_file() as log:
+    with memory_file() as asked, memory_file() as output, memory_file() as log:
         asked.write(question)
         asked.seek(0)
         child = subprocess.Popen(
@@ -88,7 +88,7 @@ def ask_child(
             stdin=asked,
             stdout=output,
             stderr=log,
-            env=child_environment(os.environ, {**_QUIET, **(environment or {})}),
+            env=child_environment(os.environ, {**QUIET, **(environment or {})}),
             cwd=WORKING_DIRECTORY,
             start_new_session=True,
         )
@@ -99,12 +99,12 @@ def ask_child(
                 _signal_group(child, signal.SIGTERM)
                 _wait(child, grace_s, None, (output, log), _OutputReader(output, None))
         finally:
-            _kill(child)
-        text = _last_bytes(log).decode(errors="replace")
+            end_group(child)
+        text = last_bytes(log).decode(errors="replace")
         if end is not ChildEnd.BY_ITSELF:
             return ChildAnswer(end, log=text)
         output.seek(0)
-        return ChildAnswer(end, output.read(_MOST_OUTPUT_BYTES), child.returncode, text)
+        return ChildAnswer(end, output.read(MOST_OUTPUT_BYTES), child.returncode, text)
 
 
 class _OutputReader:
@@ -138,8 +138,7 @@ def _wait(
 ) -> ChildEnd:
     deadline, pause_s = time.monotonic() + time_limit_s, _SHORTEST_POLL_S
     while True:
-        # Not collected here: its number stays that of its group.
-        has_ended = os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        has_ended = has_come_to_end(child)
         if reader.read_piece():
             pause_s = 0.0
         elif has_ended:
@@ -148,13 +147,18 @@ def _wait(
             return ChildEnd.CANCELLED
         if time.monotonic() >= deadline:
             return ChildEnd.TIME_WAS_UP
-        if any(os.fstat(each.fileno()).st_size > _MOST_OUTPUT_BYTES for each in written):
+        if any(os.fstat(each.fileno()).st_size > MOST_OUTPUT_BYTES for each in written):
             _signal_group(child)
         time.sleep(pause_s)
         pause_s = min(max(2.0 * pause_s, _SHORTEST_POLL_S), _LONGEST_POLL_S)
 
 
-def _kill(child: "subprocess.Popen[bytes]") -> None:
+def has_come_to_end(child: "subprocess.Popen[bytes]") -> bool:
+    """Whether it has; it is not collected: its number stays that of its group."""
+    return os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def end_group(child: "subprocess.Popen[bytes]") -> None:
     """Kill what is left of the child's group, and collect it if the kernel lets it go.
 
     A process that waits inside a driver for its hardware cannot be killed before that answers.
@@ -173,12 +177,13 @@ def _signal_group(
         os.killpg(child.pid, number)
 
 
-def _memory_file() -> IO[bytes]:
-    """A file without a place on any disk: a full one must not cost the answer."""
+def memory_file() -> IO[bytes]:
+    """What a child reads or writes, without a place on any disk: a full one must not cost it."""
     return os.fdopen(os.memfd_create("gpupanel-child"), "w+b")
 
 
-def _last_bytes(log: IO[bytes]) -> bytes:
+def last_bytes(log: IO[bytes]) -> bytes:
+    """The last MiB of what a child wrote into such a file."""
     size = log.seek(0, os.SEEK_END)
     log.seek(max(0, size - _MOST_LOG_BYTES))
     return log.read()

@@ -11,6 +11,7 @@ CHILD_COMMAND = "domain/child_command.py"
 
 STARTING = {
     "devices/child_process.py",
+    "devices/conversation.py",
     "devices/private_network.py",
     "runs/detached.py",
     "runs/following/event_tail.py",

@@ -116,7 +116,10 @@ class Question(Generic[_RequestT, _AnswerT]):
             on_progress: Called with what lines hold before the answer.
         """
         reply = self.ask(
-            request, _variables(device), cancelled=cancelled, on_part=on_progress or ignore_progress
+            request,
+            variables_of(device),
+            cancelled=cancelled,
+            on_part=on_progress or ignore_progress,
         )
         if reply.problem is not None:
             known: Any = reply.known or self.answer()
@@ -137,7 +140,7 @@ class Question(Generic[_RequestT, _AnswerT]):
             device: The key of the GPU that the process may use; the CPU's: none.
             cancelled: Set, by any thread, when the answer is not wanted any more.
         """
-        reply = self.ask(request, _variables(device), cancelled=cancelled)
+        reply = self.ask(request, variables_of(device), cancelled=cancelled)
         if reply.problem is not None:
             return reply.problem
         return self.answer() if reply.answer is None else reply.answer
@@ -176,18 +179,28 @@ class Question(Generic[_RequestT, _AnswerT]):
                 grace_s=self.grace_s,
             )
         except OSError as error:
-            hint = "Repair the installation of gpupanel; the detail has the system's answer."
-            message = f"{self.process} could not be started."
-            return Reply(problem=self._problem("not_started", message, hint, str(error)))
+            return Reply(problem=self.not_started(error))
         if not self.lines and child.end is ChildEnd.BY_ITSELF and not child.exit_code:
             heard.take_all(child.output)
         problem = None
         if heard.answer is None and not (self.lines and child.end is ChildEnd.CANCELLED):
-            problem = self._death(child, heard.misread, limit_s)
+            problem = self.death(child, heard.misread, limit_s)
         return Reply(heard.answer, heard.known, problem, child)
 
-    def _death(self, child: ChildAnswer, misread: str, limit_s: float) -> Problem:
-        """Why a process has not answered."""
+    def not_started(self, error: OSError) -> Problem:
+        """Why there is no process that could answer."""
+        hint = "Repair the installation of gpupanel; the detail has the system's answer."
+        message = f"{self.process} could not be started."
+        return self._problem("not_started", message, hint, str(error))
+
+    def death(self, child: ChildAnswer, misread: str, limit_s: float) -> Problem:
+        """Why a process has not answered.
+
+        Args:
+            child: How it ended.
+            misread: Why what it answered cannot be read; empty: it said nothing.
+            limit_s: How long it was given.
+        """
         if child.end is not ChildEnd.BY_ITSELF:
             message = f"{self.work} took more than {limit_s:g} s and was stopped."
             return self._problem("too_slow", message, self.slow_hint, child.log)
@@ -253,7 +266,8 @@ class _Heard(Generic[_RequestT, _AnswerT]):
 _WITHOUT_GPU: Final = {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "2"}
 
 
-def _variables(device: str) -> dict[str, str]:
+def variables_of(device: str) -> dict[str, str]:
+    """Variables of a process that may use that GPU, or none where it is the CPU."""
     if device == CPU_KEY:
         return _WITHOUT_GPU
     # Others may use the GPU meanwhile: no more than is needed is taken.

@@ -25,7 +25,7 @@ from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.inference.evaluation import Evaluation
 from gpupanel.trainer.inference.examples import InferenceExamples
 from gpupanel.trainer.inference.inference_work import InferenceWork
-from gpupanel.trainer.inference.meaning import OutputMeaning, read_outputs
+from gpupanel.trainer.inference.meaning import OutputMeaning, check_finite, read_outputs
 from gpupanel.trainer.inference.predictions import write_predictions
 from gpupanel.trainer.inference.replicas import Replica, load_replicas, reshaped_hint
 from gpupanel.trainer.inference.slices import example_slices
@@ -125,7 +125,7 @@ class Inference:
             return None
         parts = np.split(features, range(shares[0], len(features), shares[0]))
         first = np.concatenate([replicas[0](part) for part in parts])
-        self._check_finite(first, 0)
+        check_finite(first, self._examples.indices)
         classes = len(examples.class_names) or None
         reading = read_outputs(ending.activation, first, classes, examples.target)
         self._report(reading.hint)
@@ -182,7 +182,7 @@ class Inference:
         path = self._run.layout.confusion
         try:
             examples = evaluation.examples(self._examples.indices)
-            cells = evaluation.confusion.cells(self._class_names(reading))
+            cells = evaluation.confusion.cells(reading.class_names(self._examples.class_names))
             write_confusion(path, cells, examples, evaluation.scores.counts, slices)
         except OSError as error:
             # The metrics over all examples were reached, and need little space.
@@ -200,7 +200,7 @@ class Inference:
         if reading.class_count:
             return ""
         path = self._run.layout.confusion
-        names = self._class_names(reading) if reading.of_labels else ()
+        names = reading.class_names(self._examples.class_names) if reading.of_labels else ()
         pairs = evaluation.value_pairs()
         worst = evaluation.worst(self._examples.indices, names)
         try:
@@ -234,7 +234,7 @@ class Inference:
         predictions = Predictions(
             indices=self._examples.indices,
             labels=self._examples.labels,
-            class_names=self._class_names(reading),
+            class_names=reading.class_names(self._examples.class_names),
             numbers=numbers,
             of_labels=reading.of_labels,
             file_names=self._examples.file_names,
@@ -253,33 +253,10 @@ class Inference:
         """Let every replica work on its part of the examples; results are taken in input order."""
 
         def checked(outputs: Floats, first: int) -> Result:
-            self._check_finite(outputs, first)
+            check_finite(outputs, self._examples.indices[first:])
             return digest(outputs, first)
 
         return self._work.spread(replicas, checked, take)
-
-    def _check_finite(self, outputs: Floats, first: int) -> None:
-        finite = np.isfinite(outputs).all(axis=1)
-        if finite.all():
-            return
-        index = int(self._examples.indices[first + int(np.argmin(finite))])
-        raise ProblemError(
-            Problem(
-                code="outputs_not_finite",
-                field="model.path",
-                message=f"The model gives NaN or infinity for example {index:,}.",
-                hint="Check that example and the model's weights: a training that diverged "
-                "leaves such weights behind.",
-            )
-        )
-
-    def _class_names(self, reading: OutputMeaning) -> tuple[str, ...]:
-        """The source's, as far as it knows them; the numbers of the other classes."""
-        known = self._examples.class_names
-        return tuple(
-            known[number] if number < len(known) else str(number)
-            for number in range(reading.class_count or reading.label_count)
-        )
 
     def _report(self, problem: Problem | None) -> None:
         if problem is not None and self._run.leads:

@@ -1,11 +1,15 @@
 """What the outputs of a saved model mean, and whether that is a guess."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+
 from gpupanel.domain.data import Target
 from gpupanel.domain.model import Outputs
-from gpupanel.domain.problem import Fix, Problem, Severity
+from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
+from gpupanel.trainer.datasets.examples import Indices
 from gpupanel.trainer.parts.output_meaning import Activation, Floats, Meaning, meaning_of
 
 
@@ -29,6 +33,17 @@ class OutputMeaning:
         """Whether each output is about a label of its own."""
         return self.label_count > 0
 
+    def class_names(self, known: Sequence[str]) -> tuple[str, ...]:
+        """A name for each class or label, none for values.
+
+        Args:
+            known: Those that somebody knows; the others are called by their numbers.
+        """
+        return tuple(
+            known[number] if number < len(known) else str(number)
+            for number in range(self.class_count or self.label_count)
+        )
+
 
 def read_outputs(
     activation: Activation, first: Floats, class_count: int | None, target: Target
@@ -42,6 +57,31 @@ def read_outputs(
         case Meaning.LABEL_LOGITS | Meaning.LABEL_PROBABILITIES:
             return OutputMeaning(meaning, 0, hint, outputs)
     return OutputMeaning(meaning, max(2, outputs), hint)
+
+
+def check_finite(outputs: Floats, indices: Indices) -> None:
+    """Refuse outputs that are no numbers.
+
+    Args:
+        outputs: Shape [examples, outputs].
+        indices: Of these examples, in the source.
+
+    Raises:
+        ProblemError: Some are NaN or infinite.
+    """
+    finite = np.isfinite(outputs).all(axis=1)
+    if finite.all():
+        return
+    raise ProblemError(
+        Problem(
+            code="outputs_not_finite",
+            field="model.path",
+            message="The model gives NaN or infinity for example "
+            f"{int(indices[int(np.argmin(finite))]):,}.",
+            hint="Check that example and the model's weights: a training that diverged "
+            "leaves such weights behind.",
+        )
+    )
 
 
 _SHOWN: Final = {

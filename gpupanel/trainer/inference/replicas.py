@@ -74,6 +74,18 @@ class Replica(PlacedModel):
         """
         return np.asarray(self.outputs_for(features).numpy(), np.float32)
 
+    @property
+    def network(self) -> keras.Model:
+        """The model without the ending that was taken off."""
+        return self._model
+
+    def inputs_of(self, features: Array) -> tf.Tensor:
+        """These examples as the model itself takes them."""
+        tensor = tf.constant(features.reshape(len(features), *self.shape))
+        if (self._scale, self._offset) != (1.0, 0.0):
+            tensor = tf.cast(tensor, tf.float32) * self._scale + self._offset
+        return tf.cast(tensor, self._model.inputs[0].dtype)
+
 
 def load_replicas(
     path: str,
@@ -96,20 +108,40 @@ def load_replicas(
     Raises:
         ProblemError: Keras cannot load it, or it does not fit the data.
     """
-    set_keras()
-    replicas = []
-    for planned in plan.replicas:
-        if planned.process != place:
-            continue
-        with tf.device(planned.logical_device):
-            model = load_saved(path)
-        check_single(model)
-        replicas.append(Replica(model, planned.logical_device, examples, said, given))
-    _check_outputs(replicas[0].ending.outputs, examples)
+    replicas = [
+        load_replica(path, planned.logical_device, examples, said, given)
+        for planned in plan.replicas
+        if planned.process == place
+    ]
+    check_outputs(replicas[0].ending.outputs, examples)
     return replicas
 
 
-def _check_outputs(outputs: int, examples: InferenceExamples) -> None:
+def load_replica(
+    path: str,
+    device: str,
+    examples: InferenceExamples,
+    said: Outputs | None = None,
+    given: Inputs | None = None,
+) -> Replica:
+    """Load the model onto one device; see :func:`load_replicas`.
+
+    Raises:
+        ProblemError: Keras cannot load it, or it does not take such examples.
+    """
+    set_keras()
+    with tf.device(device):
+        model = load_saved(path)
+    check_single(model)
+    return Replica(model, device, examples, said, given)
+
+
+def check_outputs(outputs: int, examples: InferenceExamples) -> None:
+    """Refuse a model that gives more or fewer numbers than the examples have classes or values.
+
+    Raises:
+        ProblemError: It does.
+    """
     if examples.target is not Target.CLASSES:
         _check_output_columns(outputs, examples)
         return

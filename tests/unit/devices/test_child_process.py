@@ -41,7 +41,7 @@ def test_that_a_large_answer_arrives_whole() -> None:
 def test_that_a_child_that_writes_without_end_is_killed(
     monkeypatch: pytest.MonkeyPatch, stream: int
 ) -> None:
-    monkeypatch.setattr(child_process, "_MOST_OUTPUT_BYTES", 1_000_000)
+    monkeypatch.setattr(child_process, "MOST_OUTPUT_BYTES", 1_000_000)
 
     answer = ask_child(_python(f"import os\nwhile True: os.write({stream}, b'x' * 9999)"), 30.0)
 
@@ -79,7 +79,7 @@ def test_that_what_a_child_has_started_and_left_is_ended() -> None:
 
 
 def test_that_a_child_that_goes_mad_fills_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child_process, "_MOST_OUTPUT_BYTES", 5)
+    monkeypatch.setattr(child_process, "MOST_OUTPUT_BYTES", 5)
     monkeypatch.setattr(child_process, "_MOST_LOG_BYTES", 4)
 
     answer = ask_child(_python("import sys; print('answer'); print('log', file=sys.stderr)"), 30.0)

@@ -45,7 +45,8 @@ STRATEGIES: dict[str, tf.distribute.Strategy] = {}
 
 
 def shared_strategy(plan: LaunchPlan) -> tf.distribute.Strategy:
-    configure_graph_optimizer(plan)  # as each run's own process does
+    # As each run's own process does.
+    configure_graph_optimizer(is_one_cpu_device=plan.is_one_cpu_device)
     devices = [replica.logical_device for replica in plan.replicas]
     name = f"{plan.strategy} {plan.all_reduce} {devices}"
     return STRATEGIES.get(name) or STRATEGIES.setdefault(name, make_strategy(plan))

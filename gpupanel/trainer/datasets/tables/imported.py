@@ -57,6 +57,9 @@ class ColumnFacts(Value):
         missing: Cells that hold nothing.
         infinite: Of them those that hold an infinite number, or one that 32 bits cannot hold.
         mean: Of a number or date, as it is in the file; 0 where there is none.
+        least: The smallest number or date, likewise; ``None``: there is none, or an import of
+            another version did not keep it.
+        greatest: The largest one, likewise.
         first_day: Of dates: the day that is 0, in days since 1970.
         names: Of categories and classes, by their numbers.
         counts: How often each occurs.
@@ -77,6 +80,8 @@ class ColumnFacts(Value):
     missing: int = 0
     infinite: int = 0
     mean: float = 0.0
+    least: float | None = None
+    greatest: float | None = None
     first_day: float = 0.0
     names: tuple[str, ...] = ()
     counts: tuple[int, ...] = ()
@@ -168,6 +173,8 @@ class _Numbers:
             missing=self._missing,
             infinite=self._infinite,
             mean=self._sum / self._count if self._count else 0.0,
+            least=self._least if self._count else None,
+            greatest=self._most if self._count else None,
             first_day=self._first_day or 0.0,
             is_constant=self._least == self._most,
             is_counting=self._is_counting and self._count > 1 and not self._missing,

@@ -27,7 +27,10 @@ class FeatureColumn(Value):
 
     Attributes:
         mean: What fills an empty cell of numbers, or of dates in days since ``first_day``.
+        least: The smallest number that training saw, or date likewise; ``None``: nobody kept it.
+        greatest: The largest one, likewise.
         first_day: Of dates: the day that is 0, in days since 1970.
+        usual: The most frequent category; empty: nobody kept it.
         categories: Each becomes a feature that is 1 where it stands, in this order.
         written: How its numbers or dates were written in texts; ``None``: not known, by a version
             that looked for it in each file.
@@ -36,7 +39,10 @@ class FeatureColumn(Value):
     name: str
     kind: Literal["number", "date", "category"]
     mean: float = 0.0
+    least: float | None = None
+    greatest: float | None = None
     first_day: float = 0.0
+    usual: str = ""
     categories: tuple[str, ...] = ()
     written: CellForm | None = None
 
@@ -138,13 +144,18 @@ def is_learned_from(column: ColumnFacts) -> bool:
 def _feature(column: ColumnFacts, written: CellForm | None) -> FeatureColumn:
     if column.kind == "category":
         return FeatureColumn(
-            name=column.name, kind="category", categories=tuple(sorted(column.names))
+            name=column.name,
+            kind="category",
+            categories=tuple(sorted(column.names)),
+            usual=column.names[column.counts.index(max(column.counts))] if column.counts else "",
         )
     assert column.kind != "text"
     return FeatureColumn(
         name=column.name,
         kind=column.kind,
         mean=column.mean,
+        least=column.least,
+        greatest=column.greatest,
         first_day=column.first_day,
         written=written or CellForm(),
     )

@@ -39,7 +39,7 @@ from gpupanel.trainer.datasets.tables.imported import (
 )
 from gpupanel.trainer.datasets.tables.overview import TableOverview
 
-_VERSION: Final = 4
+_VERSION: Final = 5
 """The version of the stored rows: those of another one are imported anew."""
 _RECENT_NS: Final = 2 * 10**9
 _MOST_ROWS: Final = 2**31 - 1

@@ -1,0 +1,181 @@
+"""What is answered about single examples."""
+
+import base64
+import importlib
+import os
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from gpupanel.domain.asked_prediction import (
+    MOST_COLUMNS_ASKED,
+    MOST_PREDICTED,
+    AskedColumn,
+    HeatMap,
+    PredictedNumber,
+    PredictionAnswer,
+    PredictionAsked,
+)
+from gpupanel.domain.data import TableData, TextData
+from gpupanel.domain.data_source import names_in
+from gpupanel.domain.preview import ExamplePreview
+from gpupanel.trainer.datasets.tables.recipe import FeatureColumn
+from gpupanel.trainer.datasets.tables.values import shown_day
+from gpupanel.trainer.datasets.texts.recipe import TextRecipe
+from gpupanel.trainer.failures import problems_of, tensorflow_not_importable
+from gpupanel.trainer.memory_shortage import is_out_of_memory
+from gpupanel.trainer.models.model_file import check_model_file, recipe_in
+from gpupanel.trainer.quick_import import quick_import
+from gpupanel.trainer.tools.prediction.single_example import single_example, table_recipe
+from gpupanel.trainer.tools.preview.preview import example_preview
+
+if TYPE_CHECKING:
+    from gpupanel.trainer.inference.single_examples import LoadedModel, SinglePrediction
+
+_WHAT = "The prediction"
+_GREATEST = 255.0
+Meant = Literal["classes", "labels", "values"]
+
+
+class Answers:
+    """Answers one question after the other; the model stays loaded."""
+
+    def __init__(self) -> None:
+        self._model: LoadedModel | None = None
+
+    def answer(self, asked: PredictionAsked) -> PredictionAnswer:
+        """What the model takes, or says; or what is wrong."""
+        try:
+            if asked.wants == "inputs":
+                return _inputs(asked)
+            return self._predicted(asked)
+        except Exception as error:  # noqa: BLE001 - reported as a problem, as in a run
+            return PredictionAnswer(problems=problems_of(error, task="predict", what=_WHAT))
+
+    def _predicted(self, asked: PredictionAsked) -> PredictionAnswer:
+        model = self._begun(asked)
+        with single_example(asked) as examples:
+            found = model.predict(asked.profile, examples)
+        image = example_preview("", found.features[0], _GREATEST)
+        is_image = bool(image.pixels_base64)
+        answer = PredictionAnswer(
+            meaning=_meant(found),
+            predicted=tuple(_most(asked, found)),
+            predicted_count=found.numbers.shape[1],
+            image=image if is_image else None,
+            problems=examples.notes,
+        )
+        if not (asked.with_heat_map and is_image and found.class_names):
+            return answer
+        return answer.model_copy(update=_heat_map(found, image))
+
+    def _begun(self, asked: PredictionAsked) -> "LoadedModel":
+        if self._model is None:
+            # Before TensorFlow is imported, which takes seconds: a file that nothing can be made
+            # of, or whose model would need code to be executed.
+            check_model_file(asked.profile.model.chosen_path)
+            self._model = _made_model()
+        return self._model
+
+
+def _made_model() -> "LoadedModel":
+    """TensorFlow, set as for a run on the CPU."""
+    # A keras.json of the user's may name another backend.
+    os.environ["KERAS_BACKEND"] = "tensorflow"
+    try:
+        with quick_import():
+            importlib.import_module("tensorflow")
+            importlib.import_module("keras")
+    except Exception as error:
+        if is_out_of_memory(error):
+            raise
+        raise tensorflow_not_importable(error) from error
+
+    from gpupanel.trainer.device_configuration import configure_graph_optimizer
+    from gpupanel.trainer.inference.single_examples import LoadedModel
+
+    configure_graph_optimizer(is_one_cpu_device=True)
+    return LoadedModel()
+
+
+def _inputs(asked: PredictionAsked) -> PredictionAnswer:
+    """What a model of rows takes; of others nothing is to be known."""
+    if not isinstance(asked.profile.data, TableData):
+        return PredictionAnswer()
+    features = table_recipe(asked.profile.model.chosen_path).features
+    columns = tuple(_asked_column(each) for each in features[:MOST_COLUMNS_ASKED])
+    return PredictionAnswer(columns=columns, column_count=len(features))
+
+
+def _asked_column(feature: FeatureColumn) -> AskedColumn:
+    is_date = feature.kind == "date"
+    return AskedColumn(
+        name=feature.name,
+        kind=feature.kind,
+        mean=feature.mean,
+        least=None if is_date else feature.least,
+        greatest=None if is_date else feature.greatest,
+        categories=feature.categories,
+        usual=shown_day(feature.first_day + feature.mean) if is_date else feature.usual,
+    )
+
+
+def _meant(found: "SinglePrediction") -> Meant:
+    if not found.class_names:
+        return "values"
+    return "labels" if found.meaning.of_labels else "classes"
+
+
+def _most(asked: PredictionAsked, found: "SinglePrediction") -> list[PredictedNumber]:
+    """The most probable classes, or the first values."""
+    numbers, names = found.numbers[0].astype(np.float64), found.class_names
+    if not names:
+        names = _value_names(asked, len(numbers))
+        order = np.arange(len(numbers))
+    else:
+        order = np.argsort(-numbers, kind="stable")
+    return [
+        PredictedNumber(name=names[place], number=float(numbers[place]))
+        for place in order[:MOST_PREDICTED].tolist()
+    ]
+
+
+def _heat_map(found: "SinglePrediction", image: ExamplePreview) -> dict[str, object]:
+    """The heat map of the most probable class, or why there is none."""
+    from gpupanel.trainer.inference.heat_map import NoHeatMapError, heat_map, resized
+
+    place, replica = int(found.numbers[0].argmax()), found.replica
+    # One output is about the second of two classes.
+    is_one = replica.ending.outputs == 1 and not found.meaning.of_labels
+    output, sign = (0, 1.0 if place else -1.0) if is_one else (place, 1.0)
+    try:
+        heat = heat_map(replica.network, replica.inputs_of(found.features), output, sign=sign)
+    except NoHeatMapError as error:
+        return {"without_heat_map": str(error)}
+    pixels = np.rint(255.0 * resized(heat, image.height, image.width)).astype(np.uint8)
+    told = HeatMap(
+        pixels_base64=base64.b64encode(pixels.tobytes()).decode("ascii"),
+        width=image.width,
+        height=image.height,
+        about=found.class_names[place],
+    )
+    return {"heat_map": told}
+
+
+def _value_names(asked: PredictionAsked, count: int) -> tuple[str, ...]:
+    """What values are of: the columns that were predicted, where they are known."""
+    data, names = asked.profile.data, tuple[str, ...]()
+    if isinstance(data, TableData):
+        names = table_recipe(asked.profile.model.chosen_path).targets
+    elif isinstance(data, TextData):
+        names = _targets_of_texts(asked)
+    else:
+        names = names_in(getattr(data, "label_columns", None))
+    if len(names) == count:
+        return names
+    return ("value",) if count == 1 else tuple(f"value {place}" for place in range(1, count + 1))
+
+
+def _targets_of_texts(asked: PredictionAsked) -> tuple[str, ...]:
+    recipe = recipe_in(asked.profile.model.chosen_path)
+    return TextRecipe.model_validate_json(recipe).targets if recipe else ()
