@@ -74,7 +74,8 @@ class PredictionAsked(Value):
         number: The answer has it, too: it is that to this question.
         profile: One that predicts, its paths absolute: its model, and how its examples are read.
             It names the file of an image.
-        wants: ``inputs``: what the model takes; else what it predicts of the example.
+        wants: ``inputs``: what the model takes, which loads it; else what it predicts of the
+            example.
         row: Of a table: what stands in its columns, by their names; those left out are empty.
         text: Of texts.
         with_heat_map: Of an image: tell which parts of it speak for the class, where that is known.

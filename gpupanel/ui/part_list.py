@@ -25,6 +25,7 @@ from gpupanel.ui.bindings.queue_binding import QueueBinding
 from gpupanel.ui.bindings.run_binding import RunBinding
 from gpupanel.ui.bindings.settings_reuse import LongerTraining, RetryWithFix, SettingsReuse
 from gpupanel.ui.bindings.shown_devices import ShownDevices
+from gpupanel.ui.bindings.single_predictions import SinglePredictions
 from gpupanel.ui.bindings.sweeps_binding import SweepsBinding
 from gpupanel.ui.bindings.tensorboard_binding import TensorBoardBinding
 from gpupanel.ui.bindings.undo_binding import UndoBinding
@@ -204,5 +205,6 @@ def _add_model_runs(core: WindowCore, parts: WindowParts) -> None:
         add(ExamplesBinding(page.panel, runs, window))
         page.pageRequested.connect(parts[OpenedRuns].open)
         followed[page.task] = runs
+    add(SinglePredictions(session, control, live, core.questions, window), refusal=NOT_DONE)
     use = ModelUse(session, core.profiles, control, live, followed, core.questions, window)
     add(use, refusal=_NOT_BEGUN).used.connect(core.tabs.show_session)

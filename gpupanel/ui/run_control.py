@@ -88,6 +88,11 @@ class RunControl(QObject):
         return None if self._active is None else self._active.layout
 
     @property
+    def active_facts(self) -> RunFacts | None:
+        """What was fixed when the active run was launched; ``None``: nothing was read yet."""
+        return None if self._active is None else self._active.facts
+
+    @property
     def steered(self) -> RunLayout | None:
         """The run whose state the session has: the one that goes on, or went on last here."""
         return self._steered

@@ -118,6 +118,18 @@ def predicting(
     return profile.model_copy(update=update)
 
 
+def predicting_with(trained: Profile, model_path: str, paths: Sequence[str] = ()) -> Profile:
+    """The profile that predicts with the model of a run as the run itself was set up.
+
+    Args:
+        trained: As the run was started.
+        model_path: The model that it saved.
+        paths: As :func:`predicting` takes them.
+    """
+    choices = TaskChoices(task="predict", inference=trained.inference)
+    return predicting(TaskSwitch().switched(trained, choices), trained, model_path, paths)
+
+
 def _examples(
     known: DataSettings, trained: Profile | None, paths: Sequence[str]
 ) -> DataSettings | None:

@@ -56,6 +56,7 @@ class ModelRuns(QObject):
         live.words.linksChanged.connect(self._list)
         live.words.actionsChanged.connect(self._on_actions)
         page.runChosen.connect(self.look_at)
+        page.restRequested.connect(self._rest)
         page.stopRequested.connect(self._stop_run)
         page.panel.predictions.folderRequested.connect(self._open_folder)
 
@@ -107,9 +108,13 @@ class ModelRuns(QObject):
 
     @Slot()
     def _begin(self) -> None:
-        self._drop()
         self._is_itself = False
         self._page.setItself(is_itself=False)
+        self._rest()
+
+    @Slot()
+    def _rest(self) -> None:
+        self._drop()
         self._page.forget()
         self.looked_at_changed.emit()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from PySide6.QtCore import Qt, Signal, SignalInstance, Slot
-from PySide6.QtWidgets import QComboBox, QPushButton, QStackedLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QPushButton, QStackedLayout, QStackedWidget, QWidget
 
 from gpupanel.domain.best_epoch import Keep
 from gpupanel.domain.problem import Problem
@@ -78,9 +78,9 @@ _WORDS: dict[ModelTask, _Words] = {
         waiting="The model can be evaluated",
     ),
     "predict": _Words(
-        start="Predict on f&iles…",
-        tip="Predicts on files that are not part of the training data; the result appears here. "
-        "They can be dropped on this page instead.",
+        start="Run on f&iles…",
+        tip="Predicts on files that are not part of the training data, by a run: it makes a table "
+        "and a file, which appear here. Files can be dropped on this page instead.",
         other="Predict with {}…",
         title="Predictions of this run",
         empty="Nothing predicted yet",
@@ -97,6 +97,7 @@ class ModelRunsPage(QWidget):
     Args:
         task: Which of both.
         parent: The owner in Qt's sense.
+        resting: What is shown as long as none is looked at, and :meth:`setResting` says so.
     """
 
     startRequested = Signal(bool)
@@ -109,16 +110,25 @@ class ModelRunsPage(QWidget):
     """The one that goes on is to stop."""
     runChosen = Signal(object)
     """One of the list is to be shown here: its directory, a :class:`Path`."""
+    restRequested = Signal()
+    """None is to be looked at any more."""
     pageRequested = Signal(object)
     """The one that is looked at is to be shown on a page of its own: its directory."""
 
-    def __init__(self, task: ModelTask, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        task: ModelTask,
+        parent: QWidget | None = None,
+        *,
+        resting: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self.setObjectName(f"{task}_page")
         self.task = task
         self._words = _WORDS[task]
         self._actions = RunActions()
         self._chosen: Path | None = None
+        self._resting, self._may_rest = resting, False
         self._listed: list[tuple[Path, str]] = []
         self.panel = EvaluationPanel()
         """What the run that is looked at found."""
@@ -127,6 +137,7 @@ class ModelRunsPage(QWidget):
         self._make_head()
         self._empty = EmptyState(self._words.empty, self._words.sentence)
         self._stack = QStackedLayout()
+        self._places = QStackedWidget()
         self._compose()
         self.setActions(RunActions(), is_busy=False)
         self.setRuns(())
@@ -190,6 +201,7 @@ class ModelRunsPage(QWidget):
         self._problem.setProblem(None)
         self._stack.setCurrentWidget(self.panel)
         self._page.setVisible(not self._is_itself)
+        self._show_place()
         self.setStatus(status or RunStatus(), can_stop=False)
 
     def setStatus(self, status: RunStatus, *, can_stop: bool) -> None:
@@ -216,6 +228,20 @@ class ModelRunsPage(QWidget):
         self.progress.bar.hide()
         self._page.hide()
         self._stack.setCurrentWidget(self._empty)
+        self._show_place()
+
+    def setResting(self, *, may_rest: bool) -> None:
+        """Whether what is shown as long as none is looked at is of use with this run."""
+        self._may_rest = may_rest
+        self._show_place()
+
+    def _show_place(self) -> None:
+        can_rest = self._may_rest and self._actions.offers_evaluate and not self._is_itself
+        rests = can_rest and self._chosen is None
+        if self._resting is not None:
+            self._places.setCurrentIndex(1 if rests else 0)
+        self._rest.setVisible(can_rest and not rests)
+        set_role(self._start, "" if rests else "primary")
 
     def _show_problem(self, problem: Problem | None, log_tail: tuple[str, ...]) -> None:
         self._problem.setProblem(problem, log_tail)
@@ -226,7 +252,7 @@ class ModelRunsPage(QWidget):
         words = self._words
         self._start = make(words.start, f"{self.task}_button", self._begin)
         set_role(self._start, "primary")
-        self._folder = make("On a f&older…", f"{self.task}_folder_button", self.folderRequested)
+        self._folder = make("Run on a f&older…", f"{self.task}_folder_button", self.folderRequested)
         self._folder.setVisible(self.task == "predict")
         self._other = make("", f"{self.task}_other_button", self._begin_other)
         self._session = make(
@@ -243,6 +269,8 @@ class ModelRunsPage(QWidget):
         self._list.setMinimumContentsLength(28)
         self._list.activated.connect(self._choose)
         self._list.hide()
+        self._rest = make("Single e&xamples", f"{self.task}_rest_button", self.restRequested)
+        self._rest.setToolTip(wrapped("Asks the model about one example after the other"))
         self._page = make("Open as a page", f"{self.task}_page_button", self._open_page)
         self._page.setToolTip(wrapped("Shows its devices, speed and log on a page of its own"))
         self._stop = make("Stop", f"{self.task}_stop_button", self.stopRequested)
@@ -253,6 +281,7 @@ class ModelRunsPage(QWidget):
         head = QWidget()
         row = FlowLayout(head)
         for part in (
+            self._rest,
             self._start,
             self._folder,
             self._other,
@@ -277,9 +306,13 @@ class ModelRunsPage(QWidget):
         result = PageScroll(self._words.title)
         result.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         column_in(result.page).addLayout(self._stack)
-        column.addWidget(result, 1)
+        self._places.addWidget(result)
+        if self._resting is not None:
+            self._places.addWidget(self._resting)
+        column.addWidget(self._places, 1)
 
     def _show_empty(self) -> None:
+        self._show_place()
         if self._actions.offers_evaluate:
             self._empty.setTexts(self._words.empty, self._words.sentence)
         else:

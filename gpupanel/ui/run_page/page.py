@@ -28,6 +28,7 @@ from gpupanel.ui.run_devices import devices_of_run, known_devices, shown_plan
 from gpupanel.ui.run_page.banner import RunBanner
 from gpupanel.ui.run_page.export_page import ExportPage
 from gpupanel.ui.run_page.model_runs_page import ModelRunsPage
+from gpupanel.ui.run_page.predictions_page import PredictionsPage
 from gpupanel.ui.run_page.tabs import RunTabs
 from gpupanel.ui.run_page.words import ShownWords
 from gpupanel.ui.session import Session
@@ -75,7 +76,7 @@ class LivePage(QWidget):
         self.parts = RunPartsPanel()
         self.live = LivePanel()
         self.evaluations = ModelRunsPage("evaluate")
-        self.predictions = ModelRunsPage("predict")
+        self.predictions = PredictionsPage()
         self.exports = ExportPage()
         self.log = LogPanel()
         self._curves = _CurvesArea(self.findings, self.live)
@@ -210,8 +211,9 @@ class LivePage(QWidget):
         if not self._takes(paths):
             event.ignore()
             return
-        self.filesDropped.emit(paths)
         event.acceptProposedAction()
+        if not self.predictions.single.give(paths):
+            self.filesDropped.emit(paths)
 
     def _takes(self, paths: tuple[str, ...]) -> bool:
         return bool(model_of_shown(self._control)) and kind_to_predict_on(paths) is not None

@@ -26,7 +26,11 @@ from gpupanel.trainer.failures import problems_of, tensorflow_not_importable
 from gpupanel.trainer.memory_shortage import is_out_of_memory
 from gpupanel.trainer.models.model_file import check_model_file, recipe_in
 from gpupanel.trainer.quick_import import quick_import
-from gpupanel.trainer.tools.prediction.single_example import single_example, table_recipe
+from gpupanel.trainer.tools.prediction.single_example import (
+    blank_example,
+    single_example,
+    table_recipe,
+)
 from gpupanel.trainer.tools.preview.preview import example_preview
 
 if TYPE_CHECKING:
@@ -47,7 +51,7 @@ class Answers:
         """What the model takes, or says; or what is wrong."""
         try:
             if asked.wants == "inputs":
-                return _inputs(asked)
+                return self._inputs(asked)
             return self._predicted(asked)
         except Exception as error:  # noqa: BLE001 - reported as a problem, as in a run
             return PredictionAnswer(problems=problems_of(error, task="predict", what=_WHAT))
@@ -68,6 +72,21 @@ class Answers:
         if not (asked.with_heat_map and is_image and found.class_names):
             return answer
         return answer.model_copy(update=_heat_map(found, image))
+
+    def _inputs(self, asked: PredictionAsked) -> PredictionAnswer:
+        """What a model of rows takes; others are loaded, and tried on an example that says nothing.
+
+        What is wrong with the model is known before somebody gives an example, and the first one is
+        answered as quickly as the others.
+        """
+        if isinstance(asked.profile.data, TableData):
+            features = table_recipe(asked.profile.model.chosen_path).features
+            columns = tuple(_asked_column(each) for each in features[:MOST_COLUMNS_ASKED])
+            return PredictionAnswer(columns=columns, column_count=len(features))
+        model = self._begun(asked)
+        with blank_example(asked) as blank, single_example(blank) as examples:
+            model.predict(blank.profile, examples)
+        return PredictionAnswer()
 
     def _begun(self, asked: PredictionAsked) -> "LoadedModel":
         if self._model is None:
@@ -96,15 +115,6 @@ def _made_model() -> "LoadedModel":
 
     configure_graph_optimizer(is_one_cpu_device=True)
     return LoadedModel()
-
-
-def _inputs(asked: PredictionAsked) -> PredictionAnswer:
-    """What a model of rows takes; of others nothing is to be known."""
-    if not isinstance(asked.profile.data, TableData):
-        return PredictionAnswer()
-    features = table_recipe(asked.profile.model.chosen_path).features
-    columns = tuple(_asked_column(each) for each in features[:MOST_COLUMNS_ASKED])
-    return PredictionAnswer(columns=columns, column_count=len(features))
 
 
 def _asked_column(feature: FeatureColumn) -> AskedColumn:

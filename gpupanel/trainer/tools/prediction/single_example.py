@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from PIL import Image
 
 from gpupanel.domain.asked_prediction import Cell, PredictionAsked
 from gpupanel.domain.data import DataCache, DataSettings, ImagesData, TableData, TextData
@@ -27,6 +28,7 @@ from gpupanel.trainer.inference.examples import InferenceExamples, read_inferenc
 from gpupanel.trainer.models.model_file import recipe_in
 
 _TEXT = "text"
+_BLANK_SIDE = 8
 _ONE_ROW = "example.parquet"
 _ROW_HINT = "Correct it, or leave it empty."
 
@@ -59,6 +61,20 @@ def single_example(asked: PredictionAsked) -> Iterator[InferenceExamples]:
         if len(found) != 1:
             raise ProblemError(_several(len(found)))
         yield found
+
+
+@contextmanager
+def blank_example(asked: PredictionAsked) -> Iterator[PredictionAsked]:
+    """The same about an example that nobody gave: a black picture, or a text of one word."""
+    data = asked.profile.data
+    if not isinstance(data, ImagesData):
+        yield asked.model_copy(update={"text": _TEXT})
+        return
+    with TemporaryDirectory(prefix="gpupanel-") as folder:
+        place = Path(folder) / "blank.png"
+        Image.new("RGB", (_BLANK_SIDE, _BLANK_SIDE)).save(place)
+        profile = asked.profile.model_copy(update={"data": data.with_files([str(place)])})
+        yield asked.model_copy(update={"profile": profile})
 
 
 @contextmanager

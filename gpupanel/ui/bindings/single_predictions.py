@@ -1,0 +1,339 @@
+"""Single examples on the page of a run, asked about by a process that keeps its model loaded."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtGui import QImage
+
+from gpupanel.domain.asked_prediction import (
+    AskedKind,
+    Cell,
+    PredictionAnswer,
+    PredictionAsked,
+    asked_kind_of,
+)
+from gpupanel.domain.device import DeviceKind
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.problem_text import problem_sentences
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.visible_text import visible_line
+from gpupanel.files.whole_files import write_whole
+from gpupanel.runs.directory.disk_problems import disk_problem
+from gpupanel.ui.dropped_files import IMAGE_FILES
+from gpupanel.ui.questions import Questions
+from gpupanel.ui.run_control import RunControl
+from gpupanel.ui.run_page.page import LivePage
+from gpupanel.ui.session import Session
+from gpupanel.ui.shown_models import model_of_shown
+from gpupanel.ui.task_choices import predicting_with
+from gpupanel.ui.widgets.labels import Tone
+from gpupanel.ui.workers.facade import WorkerFacade
+from gpupanel.ui.workers.prediction_worker import ModelAsker
+
+if TYPE_CHECKING:
+    from gpupanel.domain.run_layout import RunLayout
+
+KEPT_UNSEEN_MS = 180_000
+"""So long the model stays loaded when nobody sees the tab."""
+_ON_CPU = "The model stays loaded, on the CPU, as long as this tab is open."
+_LOADING = "Loading the model…"
+_NO_MODEL = "The model is saved when the training ends, or is stopped."
+_CPU_BUSY = "A run on the CPU is in progress; the model can be asked when it has ended."
+_NO_FILE = "/picture.png"
+"""The kind of file that is meant, and none that is read."""
+_SAVED_AS = "predictions.csv"
+
+
+class SinglePredictions(QObject):
+    """Asks the model of the run that is shown; nothing is asked of one that nobody looks at.
+
+    The process ends when another run is shown, some minutes after the tab was left, when a run
+    begins that needs the CPU, and with the window.
+
+    Args:
+        session: Knows whether a run goes on.
+        control: Knows the run that is shown.
+        live: Has the area where examples are given.
+        questions: Asks where answers are saved.
+        parent: The window.
+        asker: Asks the model; by a process of its own when left out.
+    """
+
+    refused = Signal(object)
+    """Answers could not be saved: a tuple of :class:`Problem`."""
+
+    def __init__(
+        self,
+        session: Session,
+        control: RunControl,
+        live: LivePage,
+        questions: Questions,
+        parent: QObject | None = None,
+        asker: ModelAsker | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._control, self._live = session, control, live
+        self._questions = questions
+        self._area = area = live.predictions.single
+        self._asker = asker or ModelAsker(parent=self)
+        self._saver = WorkerFacade("save answers", self)
+        self._saver.refused.connect(self.refused)
+        self._pasted: TemporaryDirectory[str] | None = None
+        self._pasted_count = 0
+        self._asked: dict[int, PredictionAsked] = {}
+        """What was asked of each card, by its number."""
+        self._shown: tuple[RunLayout, AskedKind] | None = None
+        self._is_warm = self._is_loaded = self._is_stopped = False
+        self._failure = ""
+        self._typed: int | None = None
+        self._is_asking = False
+        self._waiting: tuple[str, Callable[[], PredictionAsked]] | None = None
+        self._unseen = QTimer(self, singleShot=True, interval=KEPT_UNSEEN_MS)
+        self._unseen.timeout.connect(self._let_go)
+        control.shownChanged.connect(self._begin)
+        control.shownOpened.connect(self._update)
+        control.shownStatusChanged.connect(self._update)
+        session.runChanged.connect(self._update)
+        area.seenChanged.connect(self._on_seen)
+        area.picturesGiven.connect(self._ask_pictures)
+        area.pastedGiven.connect(self._ask_pasted)
+        area.exampleChanged.connect(self._ask_typed)
+        area.kept.connect(self._keep)
+        area.manyGiven.connect(live.filesDropped)
+        area.pictures.chooseRequested.connect(self._choose)
+        area.answers.heatMapsWanted.connect(self._ask_heat_maps)
+        area.answers.saveRequested.connect(self._save)
+
+    def stop(self) -> None:
+        """Ask nothing any more; the process ends."""
+        self._is_stopped = True
+        self._unseen.stop()
+        self._asker.stop()
+        self._saver.stop()
+        self._remove_pasted()
+
+    @Slot()
+    def _begin(self) -> None:
+        """Another run is shown: what was asked of the one before is forgotten."""
+        self._shown = None
+        self._let_go()
+        self._asked.clear()
+        self._typed, self._failure = None, ""
+        self._remove_pasted()
+        self._area.begin(AskedKind.NONE)
+
+    @Slot()
+    def _let_go(self) -> None:
+        self._unseen.stop()
+        self._is_warm = self._is_loaded = self._is_asking = False
+        self._waiting = None
+        self._area.answers.setLoading(is_loading=True)
+        self._asker.forget()
+
+    @Slot()
+    def _update(self) -> None:
+        """Show whether the model can be asked; load it where somebody waits for that."""
+        layout, trained = self._control.shown, self._control.shown_profile
+        if layout is None or trained is None or self._is_stopped:
+            return
+        shown = layout, asked_kind_of(trained.data)
+        if shown != self._shown:
+            self._shown = shown
+            self._area.begin(shown[1])
+        if not model_of_shown(self._control):
+            self._area.setReady(is_ready=False, words=_NO_MODEL)
+        elif self._is_cpu_busy():
+            if self._is_warm:
+                self._let_go()
+            self._area.setReady(is_ready=False, words=_CPU_BUSY, tone=Tone.WARNING)
+        elif self._failure:
+            self._area.setReady(is_ready=False, words=self._failure, tone=Tone.ERROR)
+        else:
+            if self._area.isVisible():
+                self._warm()
+            words = _ON_CPU if self._is_loaded else _LOADING if self._is_warm else ""
+            self._area.setReady(is_ready=True, words=words)
+
+    def _is_cpu_busy(self) -> bool:
+        facts = self._control.active_facts
+        plan = None if facts is None else facts.plan
+        devices = () if plan is None else plan.devices
+        takes_cpu = any(each.kind is DeviceKind.CPU for each in devices)
+        return takes_cpu and self._session.run_state.is_busy
+
+    @Slot(bool)
+    def _on_seen(self, is_seen: bool) -> None:
+        if self._is_stopped:
+            return
+        if is_seen:
+            self._unseen.stop()
+            self._failure = ""
+            self._update()
+        elif self._is_warm:
+            self._unseen.start()
+
+    def _warm(self) -> None:
+        if self._is_warm or self._shown is None or self._shown[1] is AskedKind.NONE:
+            return
+        self._is_warm = True
+        path = _NO_FILE if self._shown[1] is AskedKind.IMAGE else ""
+        self._asker.ask(self._about(path, wants="inputs"), self._on_inputs)
+
+    @Slot(object)
+    def _on_inputs(self, answer: PredictionAnswer) -> None:
+        if answer.problems:
+            self._failure = " ".join(map(problem_sentences, answer.problems))
+        elif answer.columns and self._area.rows.is_empty():
+            self._area.setColumns(answer.columns, answer.column_count)
+        if not answer.problems and self._shown is not None:
+            # Of a row the columns are known before: its first answer loads the model.
+            self._is_loaded = self._shown[1] is not AskedKind.ROW
+            self._area.answers.setLoading(is_loading=not self._is_loaded)
+        self._update()
+
+    def _about(self, path: str, **more: object) -> Callable[[], PredictionAsked]:
+        """What asks the model of the shown run, made when it is asked."""
+        trained, model = self._control.shown_profile, model_of_shown(self._control)
+        assert trained is not None
+        return partial(_asked_about, trained, model, path, more)
+
+    @Slot()
+    def _choose(self) -> None:
+        before = self._control.shown
+        paths = self._questions.files_to_predict_on(IMAGE_FILES)
+        # Another run may have been shown while somebody chose.
+        if paths and self._control.shown == before and not self._area.give(paths):
+            self._live.filesDropped.emit(paths)
+
+    @Slot(object)
+    def _ask_pictures(self, paths: tuple[str, ...]) -> None:
+        self._show_area()
+        for path in paths:
+            self._ask(visible_line(Path(path).name), self._about(path, **self._heat()))
+
+    @Slot(QImage)
+    def _ask_pasted(self, image: QImage) -> None:
+        if self._pasted is None:
+            self._pasted = TemporaryDirectory(prefix="gpupanel-", ignore_cleanup_errors=True)
+        self._pasted_count += 1
+        place = str(Path(self._pasted.name) / f"{self._pasted_count}.png")
+        about = self._about(place, **self._heat())
+        title = f"Pasted picture {self._pasted_count}"
+        self._ask(title, partial(_saved_before, QImage(image), place, about))
+
+    def _heat(self) -> dict[str, object]:
+        return {"with_heat_map": self._area.answers.heat.isChecked()}
+
+    def _ask(self, title: str, about: Callable[[], PredictionAsked]) -> None:
+        self._is_warm = True
+        number = self._area.answers.add(title)
+        for gone in [each for each in self._asked if not self._area.answers.has(each)]:
+            del self._asked[gone]
+        self._asker.ask(self._noting(number, about), partial(self._on_answer, number))
+
+    def _noting(
+        self, number: int, about: Callable[[], PredictionAsked]
+    ) -> Callable[[], PredictionAsked]:
+        asked_before = self._asked
+
+        def noting() -> PredictionAsked:
+            asked = asked_before[number] = about()
+            return asked
+
+        return noting
+
+    def _on_answer(self, number: int, answer: PredictionAnswer) -> None:
+        self._area.answers.answer(number, answer)
+        self._note_loaded()
+
+    def _note_loaded(self) -> None:
+        if not self._is_loaded:
+            self._is_loaded = True
+            self._update()
+
+    @Slot()
+    def _ask_heat_maps(self) -> None:
+        for number in self._area.answers.without_heat_maps():
+            asked = self._asked.get(number)
+            if asked is not None:
+                with_map = partial(asked.model_copy, update={"with_heat_map": True})
+                self._asker.ask(with_map, partial(self._on_answer, number))
+
+    @Slot(str, object)
+    def _ask_typed(self, title: str, example: Mapping[str, Cell] | str) -> None:
+        key = "text" if isinstance(example, str) else "row"
+        self._waiting = title, self._about("", **{key: example})
+        self._ask_waiting()
+
+    def _ask_waiting(self) -> None:
+        """Ask about what was typed last, once what was typed before is answered."""
+        if self._is_asking or self._waiting is None:
+            return
+        (title, about), self._waiting = self._waiting, None
+        answers = self._area.answers
+        if self._typed is None or not answers.has(self._typed):
+            self._typed = answers.add(title)
+        self._is_asking = self._is_warm = True
+        self._asker.ask(about, partial(self._on_typed_answer, self._typed, title))
+
+    def _on_typed_answer(self, number: int, title: str, answer: PredictionAnswer) -> None:
+        self._is_asking = False
+        self._area.answers.answer(number, answer, title)
+        self._note_loaded()
+        self._ask_waiting()
+
+    @Slot()
+    def _keep(self) -> None:
+        self._typed = None
+
+    @Slot(str)
+    def _save(self, text: str) -> None:
+        layout = self._control.shown
+        folder = Path.home() if layout is None else layout.root.parent
+        suggestion = folder / _SAVED_AS
+        place = self._questions.place_to_export("Save the answers", suggestion, "CSV (*.csv)")
+        if place is not None:
+            self._saver.submit(partial(_write, place, text))
+
+    def _show_area(self) -> None:
+        page = self._live.predictions
+        page.restRequested.emit()
+        self._live.show_model_runs(page)
+
+    def _remove_pasted(self) -> None:
+        pasted, self._pasted = self._pasted, None
+        if pasted is not None:
+            pasted.cleanup()
+
+
+def _asked_about(
+    trained: Profile, model: str, path: str, more: Mapping[str, object]
+) -> PredictionAsked:
+    profile = predicting_with(trained, model, (path,) if path else ())
+    return PredictionAsked.model_validate({"profile": profile, **more})
+
+
+def _saved_before(
+    image: QImage, place: str, about: Callable[[], PredictionAsked]
+) -> PredictionAsked:
+    """What asks about a picture that has no file yet."""
+    if not image.save(place):
+        raise ProblemError(
+            Problem(
+                code="example_refused",
+                message="The picture on the clipboard cannot be kept as a file.",
+                hint="Save it in the program that it comes from, and drop the file here.",
+            )
+        )
+    return about()
+
+
+def _write(place: Path, text: str) -> None:
+    try:
+        write_whole(place, text, private=True)
+    except OSError as error:
+        raise ProblemError(disk_problem(error, place)) from error

@@ -1,0 +1,1 @@
+"""The tab Predict where single examples are given, and answered at once."""

@@ -1,0 +1,91 @@
+"""The answer about one example: it, what it is in large letters, and how probable."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QPixmap
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from gpupanel.ui.run_page.predict.example_answer import GivenExample
+from gpupanel.ui.run_page.predict.heat_picture import heat_picture
+from gpupanel.ui.run_page.predict.probability_bars import ProbabilityBars
+from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.example_image import scaled_image
+from gpupanel.ui.widgets.labels import ElidedLabel, NameLabel, Note, Tone, set_tone
+from gpupanel.ui.widgets.tips import wrapped
+
+_SIDE = 14 * GRID
+
+
+class AnswerCard(QFrame):
+    """Shows an example; its answer replaces the words that it is waited for."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("prediction_answer")
+        self.setProperty("card", "true")
+        self._picture, self._heat = _Picture("Picture"), _Picture("Heat map")
+        self._name = ElidedLabel()
+        self._name.setProperty("role", "headline")
+        self._title = NameLabel()
+        set_tone(self._title, Tone.MUTED)
+        self._bars = ProbabilityBars()
+        self._note = Note()
+        words = QVBoxLayout()
+        words.setSpacing(GRID // 2)
+        for part in (self._title, self._name, self._bars, self._note):
+            words.addWidget(part)
+        words.addStretch(1)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(GRID + GRID // 2, GRID + GRID // 2, 2 * GRID, GRID + GRID // 2)
+        row.setSpacing(GRID + GRID // 2)
+        for picture in (self._picture, self._heat):
+            row.addWidget(picture, 0, Qt.AlignmentFlag.AlignTop)
+        row.addLayout(words, 1)
+
+    def setExample(self, example: GivenExample, *, waiting: str, with_heat: bool) -> None:
+        """Show that.
+
+        Args:
+            example: With its answer, or without.
+            waiting: What is said as long as there is none.
+            with_heat: Show its heat map, or why there is none.
+        """
+        answer = example.answer
+        self._title.setText(example.title)
+        self._title.setVisible(bool(example.title))
+        self._name.setText(example.headline if answer is not None else waiting)
+        set_tone(self._name, Tone.MUTED if answer is None else Tone.PLAIN)
+        self._name.setVisible(answer is None or bool(answer.predicted))
+        self.setAccessibleName(": ".join(filter(None, (example.title, example.headline))))
+        image = None if answer is None else answer.image
+        self._picture.show_picture(None if image is None else scaled_image(image, _SIDE), "")
+        self._heat.show_picture(None, "")
+        self._bars.hide()
+        told = [example.sentences]
+        if answer is not None:
+            self._bars.setAnswer(answer)
+            heat = answer.heat_map if with_heat else None
+            if image is not None and heat is not None:
+                tip = f"Which parts of the picture speak for {heat.about}: red most (Grad-CAM)"
+                self._heat.show_picture(heat_picture(image, heat, _SIDE), tip)
+            if with_heat and answer.without_heat_map:
+                told.append(f"No heat map: {answer.without_heat_map}")
+        self._note.setText("\n".join(filter(None, told)))
+        self._note.setVisible(bool(self._note.text()))
+        is_wrong = answer is not None and not answer.predicted
+        set_tone(self._note, Tone.ERROR if is_wrong else Tone.MUTED)
+
+
+class _Picture(QLabel):
+    """Hidden as long as there is none."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.setAccessibleName(name)
+        self.hide()
+
+    def show_picture(self, pixmap: QPixmap | None, tip: str) -> None:
+        """Show that, or nothing."""
+        if pixmap is not None:
+            self.setPixmap(pixmap)
+        self.setToolTip(wrapped(tip) if tip else "")
+        self.setVisible(pixmap is not None)

@@ -1,0 +1,159 @@
+"""Single examples on the left, what the model says of them on the right."""
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QHideEvent, QImage, QKeySequence, QShortcut, QShowEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from typing_extensions import override
+
+from gpupanel.domain.asked_prediction import AskedColumn, AskedKind
+from gpupanel.ui.dropped_files import IMAGE_FILES, kind_to_predict_on
+from gpupanel.ui.run_page.predict.answer_list import AnswerList
+from gpupanel.ui.run_page.predict.picture_input import MOST_AT_ONCE, PictureInput
+from gpupanel.ui.run_page.predict.row_input import RowInput
+from gpupanel.ui.run_page.predict.text_input import TextInput
+from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.labels import Note, Tone, set_tone
+from gpupanel.ui.widgets.tips import wrapped
+
+_INPUT_WIDTH = 40 * GRID
+
+
+class SingleExamples(QWidget):
+    """Takes one example after the other, as long as the model of the run can be asked.
+
+    Who asks it connects to the signals, and puts the answers into :attr:`answers`.
+    """
+
+    picturesGiven = Signal(object)
+    """Files of pictures were given, no more than are answered at once: a tuple of str."""
+    manyGiven = Signal(object)
+    """Files that a run is to predict on: more, a folder, or no pictures; a tuple of str."""
+    pastedGiven = Signal(QImage)
+    """A picture without a file was given."""
+    exampleChanged = Signal(str, object)
+    """The row or the text is another: it in words, and its cells, or it."""
+    kept = Signal()
+    """The answer that is shown stays; the next row or text gets one of its own."""
+    kindChanged = Signal()
+    """Other examples are taken, or none."""
+    seenChanged = Signal(bool)
+    """Whether a person sees the area."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("single_examples")
+        self._kind, self._is_ready = AskedKind.NONE, False
+        self.pictures, self.rows, self.texts = PictureInput(), RowInput(), TextInput()
+        self.answers = AnswerList()
+        self._keep = QPushButton("&Keep this answer", self)
+        self._keep.setObjectName("prediction_keep")
+        self._keep.setToolTip(wrapped("Keeps it in the list; the next one stands above it"))
+        self._keep.clicked.connect(self.kept)
+        self._status = Note()
+        self._status.setObjectName("prediction_status")
+        typed = QFrame()
+        typed.setProperty("card", "true")
+        self._typed = QStackedWidget()
+        for part in (self.rows, self.texts):
+            self._typed.addWidget(part)
+        column = QVBoxLayout(typed)
+        column.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
+        column.setSpacing(GRID)
+        column.addWidget(self._typed, 1)
+        column.addWidget(self._keep, 0, Qt.AlignmentFlag.AlignLeft)
+        self._inputs = QStackedWidget()
+        for each in (self.pictures, typed):
+            self._inputs.addWidget(each)
+        self._inputs.setFixedWidth(_INPUT_WIDTH)
+        self._card = typed
+        left = QVBoxLayout()
+        left.setSpacing(GRID)
+        left.addWidget(self._inputs, 1)
+        left.addWidget(self._status)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, GRID // 2, 0, GRID)
+        row.setSpacing(2 * GRID)
+        row.addLayout(left)
+        row.addWidget(self.answers, 1)
+        self.pictures.filesGiven.connect(self._sort_files)
+        self.pictures.imageGiven.connect(self.pastedGiven)
+        self.rows.rowGiven.connect(self.exampleChanged)
+        self.texts.textGiven.connect(self.exampleChanged)
+        paste = QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), self)
+        paste.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        paste.activated.connect(self._paste)
+        self._paste_key = paste
+        self.begin(AskedKind.NONE)
+
+    @property
+    def kind(self) -> AskedKind:
+        """What is taken here."""
+        return self._kind
+
+    def begin(self, kind: AskedKind) -> None:
+        """Take such examples from now on: another run is shown."""
+        self._kind = kind
+        self.answers.begin(kind)
+        self.rows.clear()
+        self.texts.clear()
+        is_image = kind is AskedKind.IMAGE
+        self._inputs.setCurrentWidget(self.pictures if is_image else self._card)
+        self._typed.setCurrentWidget(self.rows if kind is AskedKind.ROW else self.texts)
+        self._paste_key.setEnabled(is_image)
+        self.setReady(is_ready=False, words="")
+        self.kindChanged.emit()
+
+    def setColumns(self, columns: tuple[AskedColumn, ...], count: int) -> None:
+        """What a row has; see :meth:`RowInput.setColumns`."""
+        self.rows.setColumns(columns, count)
+
+    def setReady(self, *, is_ready: bool, words: str, tone: Tone = Tone.MUTED) -> None:
+        """Take examples, or say why none can be given now.
+
+        Args:
+            is_ready: Whether they are taken.
+            words: Below the input, in either case; empty: nothing.
+            tone: How these are meant.
+        """
+        self._is_ready = is_ready
+        self._inputs.setEnabled(is_ready)
+        self._status.setText(words)
+        self._status.setVisible(bool(words))
+        set_tone(self._status, tone)
+
+    def takes(self, paths: tuple[str, ...]) -> bool:
+        """Whether these files are answered here and now: a few pictures."""
+        is_few = 0 < len(paths) <= MOST_AT_ONCE
+        are_pictures = all(path.lower().endswith(IMAGE_FILES) for path in paths)
+        return self._is_ready and self._kind is AskedKind.IMAGE and is_few and are_pictures
+
+    def give(self, paths: tuple[str, ...]) -> bool:
+        """Take these files where they are answered here; whether they are."""
+        if not self.takes(paths):
+            return False
+        self.picturesGiven.emit(paths)
+        return True
+
+    @override
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.seenChanged.emit(True)
+
+    @override
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self.seenChanged.emit(False)
+
+    @Slot(object)
+    def _sort_files(self, paths: tuple[str, ...]) -> None:
+        if self.give(paths):
+            return
+        if kind_to_predict_on(paths) is None:
+            self.pictures.say("These are no pictures, and no folder.")
+        else:
+            self.manyGiven.emit(paths)
+
+    @Slot()
+    def _paste(self) -> None:
+        if self._is_ready:
+            self.pictures.paste()

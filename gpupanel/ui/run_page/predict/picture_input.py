@@ -1,0 +1,132 @@
+"""Where pictures are dropped, pasted or chosen."""
+
+from PySide6.QtCore import QMimeData, Qt, Signal, Slot
+from PySide6.QtGui import (
+    QColor,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDropEvent,
+    QGuiApplication,
+    QImage,
+    QPainter,
+    QPaintEvent,
+    QPen,
+)
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
+from typing_extensions import override
+
+from gpupanel.ui import theme
+from gpupanel.ui.dropped_files import local_paths
+from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.labels import Note, set_role
+
+MOST_AT_ONCE = 50
+"""More pictures are predicted by a run."""
+_RADIUS = 8.0
+_SENTENCE = (
+    f"Up to {MOST_AT_ONCE} are answered here; of more, or of a folder, a run makes a table and a "
+    "file."
+)
+_NOTHING_TO_PASTE = "The clipboard holds no picture and no files."
+
+
+class PictureInput(QFrame):
+    """A place with a dashed border, which is filled while something is dragged over it."""
+
+    filesGiven = Signal(object)
+    """Files were dropped or pasted: their paths, a tuple of str."""
+    imageGiven = Signal(QImage)
+    """A picture was pasted."""
+    chooseRequested = Signal()
+    """Files are to be chosen."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("prediction_pictures")
+        self.setAccessibleName("Pictures to predict on")
+        self.setAcceptDrops(True)
+        self._is_over = False
+        title = QLabel("Drop pictures here")
+        title.setProperty("role", "title")
+        title.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        paste = QLabel("or paste them with Ctrl+V")
+        paste.setProperty("tone", "muted")
+        paste.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.choose = QPushButton("&Choose…", self)
+        self.choose.setObjectName("prediction_choose")
+        self.choose.setToolTip("Chooses pictures that the model has not seen")
+        set_role(self.choose, "primary")
+        self.choose.clicked.connect(self.chooseRequested)
+        self._note = Note(_SENTENCE)
+        self._note.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(2 * GRID, 3 * GRID, 2 * GRID, 3 * GRID)
+        column.setSpacing(GRID)
+        column.addStretch(1)
+        column.addWidget(title)
+        column.addWidget(paste)
+        column.addSpacing(GRID)
+        column.addWidget(self.choose, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addSpacing(GRID)
+        column.addWidget(self._note)
+        column.addStretch(1)
+
+    @Slot()
+    def paste(self) -> None:
+        """Take what is on the clipboard: files, or else a picture."""
+        there = QGuiApplication.clipboard().mimeData()
+        paths = local_paths(there)
+        image = None if paths else there.imageData()
+        self.say("")
+        if paths:
+            self.filesGiven.emit(paths)
+        elif isinstance(image, QImage) and not image.isNull():
+            self.imageGiven.emit(image)
+        else:
+            self.say(_NOTHING_TO_PASTE)
+
+    def say(self, words: str) -> None:
+        """Say that below; empty: what is said at first."""
+        self._note.setText(words or _SENTENCE)
+
+    @override
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if _holds_pictures(event.mimeData()):
+            event.acceptProposedAction()
+            self._set_over(is_over=True)
+        else:
+            event.ignore()
+
+    @override
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        self._set_over(is_over=False)
+
+    @override
+    def dropEvent(self, event: QDropEvent) -> None:
+        self._set_over(is_over=False)
+        paths = local_paths(event.mimeData())
+        if paths:
+            event.acceptProposedAction()
+            self.filesGiven.emit(paths)
+        else:
+            event.ignore()
+
+    @override
+    def paintEvent(self, arg__1: QPaintEvent) -> None:
+        colors, painter = theme.current(), QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        is_over = self._is_over and self.isEnabled()
+        pen = QPen(colors.color("accent" if is_over else "strong_border"), 1.5)
+        pen.setStyle(Qt.PenStyle.DashLine)
+        painter.setPen(pen)
+        fill: QColor = colors.color("selection" if is_over else "surface")
+        painter.setBrush(fill)
+        painter.drawRoundedRect(self.rect().adjusted(1, 1, -1, -1), _RADIUS, _RADIUS)
+
+    def _set_over(self, *, is_over: bool) -> None:
+        self._is_over = is_over
+        self.update()
+
+
+def _holds_pictures(dragged: QMimeData) -> bool:
+    return bool(local_paths(dragged))
