@@ -10,7 +10,7 @@ from gpupanel.ui.dropped_files import IMAGE_FILES, kind_to_predict_on
 from gpupanel.ui.run_page.predict.answer_list import AnswerList
 from gpupanel.ui.run_page.predict.picture_input import MOST_AT_ONCE, PictureInput
 from gpupanel.ui.run_page.predict.row_input import RowInput
-from gpupanel.ui.run_page.predict.text_input import TextInput
+from gpupanel.ui.run_page.predict.typed_text import TypedText
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import Note, Tone, set_tone
 from gpupanel.ui.widgets.tips import wrapped
@@ -43,7 +43,7 @@ class SingleExamples(QWidget):
         super().__init__(parent)
         self.setObjectName("single_examples")
         self._kind, self._is_ready = AskedKind.NONE, False
-        self.pictures, self.rows, self.texts = PictureInput(), RowInput(), TextInput()
+        self.pictures, self.rows, self.texts = PictureInput(), RowInput(), TypedText()
         self.answers = AnswerList()
         self._keep = QPushButton("&Keep this answer", self)
         self._keep.setObjectName("prediction_keep")

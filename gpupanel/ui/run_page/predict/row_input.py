@@ -184,6 +184,7 @@ class _Field(QWidget):
     def _categories(self) -> ComboBox:
         self._box = box = ComboBox(self)
         box.setAccessibleName(self._asked.name)
+        box.setToolTip("One of the categories that training knew, or none")
         box.addItems([_EMPTY, *self._asked.categories])
         usual = self._asked.usual
         known = self._asked.categories
@@ -208,6 +209,7 @@ class _Field(QWidget):
     def _make_slider(self) -> Slider:
         self._slider = slider = Slider(self)
         slider.setAccessibleName(f"{self._asked.name}, from the least to the greatest")
+        slider.setToolTip("From the smallest to the largest number that training saw")
         slider.setRange(0, _STEPS)
         slider.setPageStep(_STEPS // 10)
         slider.setValue(self._place_of(self._asked.mean))

@@ -14,7 +14,7 @@ _SETTLE_MS = 300
 _TITLE_LENGTH = 200
 
 
-class TextInput(QWidget):
+class TypedText(QWidget):
     """Reports the text when nothing was typed for a moment."""
 
     textGiven = Signal(str, object)
@@ -27,6 +27,7 @@ class TextInput(QWidget):
         self._text.setObjectName("prediction_text_field")
         self._text.setAccessibleName("Text to predict on")
         self._text.setPlaceholderText("Type or paste a text")
+        self._text.setToolTip("The model is asked when nothing was typed for a moment")
         self._text.setTabChangesFocus(True)
         self._note = Note()
         self._note.hide()
