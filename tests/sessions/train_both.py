@@ -43,7 +43,7 @@ training; ``tests/e2e/test_terminal.py`` has a run and a script whose graphs are
 def carry_out(layout: RunLayout) -> None:
     """What the training process does once its devices are configured."""
     run, record = read_started_run(layout, as_checked(layout)), TrainingRecord()
-    configure_graph_optimizer(run.plan)
+    configure_graph_optimizer(is_one_cpu_device=run.plan.is_one_cpu_device)
     with EventWriter(layout.events) as events:
         interruptions = Interruptions(layout.requests, events)
         if run.profile.task == "train":

@@ -37,8 +37,7 @@ from gpupanel.ui.workers.prediction_worker import ModelAsker
 if TYPE_CHECKING:
     from gpupanel.domain.run_layout import RunLayout
 
-KEPT_UNSEEN_MS = 180_000
-"""So long the model stays loaded when nobody sees the tab."""
+_KEPT_UNSEEN_MS = 180_000
 _ON_CPU = "The model stays loaded, on the CPU, as long as this tab is open."
 _LOADING = "Loading the model…"
 _NO_MODEL = "The model is saved when the training ends, or is stopped."
@@ -61,6 +60,7 @@ class SinglePredictions(QObject):
         questions: Asks where answers are saved.
         parent: The window.
         asker: Asks the model; by a process of its own when left out.
+        kept_unseen_ms: So long the model stays loaded when nobody sees the tab.
     """
 
     refused = Signal(object)
@@ -74,6 +74,8 @@ class SinglePredictions(QObject):
         questions: Questions,
         parent: QObject | None = None,
         asker: ModelAsker | None = None,
+        *,
+        kept_unseen_ms: int = _KEPT_UNSEEN_MS,
     ) -> None:
         super().__init__(parent)
         self._session, self._control, self._live = session, control, live
@@ -92,7 +94,7 @@ class SinglePredictions(QObject):
         self._typed: int | None = None
         self._is_asking = False
         self._waiting: tuple[str, Callable[[], PredictionAsked]] | None = None
-        self._unseen = QTimer(self, singleShot=True, interval=KEPT_UNSEEN_MS)
+        self._unseen = QTimer(self, singleShot=True, interval=kept_unseen_ms)
         self._unseen.timeout.connect(self._let_go)
         control.shownChanged.connect(self._begin)
         control.shownOpened.connect(self._update)
