@@ -72,20 +72,21 @@ def scikit_learn_datasets() -> ModuleType:
     return datasets
 
 
+def write_run(folder: Path, profile: Profile, shares: Sequence[int]) -> RunLayout:
+    """A run directory that a trainer can be started on."""
+    layout = RunLayout(folder)
+    layout.requests.mkdir(parents=True)
+    layout.profile.write_text(dump_profile(profile), encoding="utf-8")
+    plan = cpu_plan(profile, shares)
+    layout.plan.write_text(plan.model_dump_json(), encoding="utf-8")
+    keep_start_model(layout, profile)
+    return layout
+
+
 @pytest.fixture(scope="session")
 def make_run() -> MakeRun:
     """Writes a run directory that a trainer can be started on."""
-
-    def make(folder: Path, profile: Profile, shares: Sequence[int]) -> RunLayout:
-        layout = RunLayout(folder)
-        layout.requests.mkdir(parents=True)
-        layout.profile.write_text(dump_profile(profile), encoding="utf-8")
-        plan = cpu_plan(profile, shares)
-        layout.plan.write_text(plan.model_dump_json(), encoding="utf-8")
-        keep_start_model(layout, profile)
-        return layout
-
-    return make
+    return write_run
 
 
 @dataclass
