@@ -29,6 +29,8 @@ class AnswerList(QWidget):
 
     heatMapsWanted = Signal()
     """Heat maps are shown from now on."""
+    answeredChanged = Signal(bool)
+    """Whether there is an answer."""
     saveRequested = Signal(str)
     """The answers are to be saved: as a CSV."""
 
@@ -158,8 +160,10 @@ class AnswerList(QWidget):
         self._count.setText(words)
         self._stack.setCurrentIndex(1 if count else 0)
         has_answers = any(each.answer is not None for each in self._examples.values())
-        for button in (self._copy, self._save, self._clear):
-            button.setEnabled(has_answers if button is not self._clear else bool(count))
+        self._copy.setEnabled(has_answers)
+        self._save.setEnabled(has_answers)
+        self._clear.setEnabled(bool(count))
+        self.answeredChanged.emit(has_answers)
 
     def _remove(self, number: int) -> None:
         del self._examples[number]

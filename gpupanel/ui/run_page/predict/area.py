@@ -49,6 +49,7 @@ class SingleExamples(QWidget):
         self._keep.setObjectName("prediction_keep")
         self._keep.setToolTip(wrapped("Keeps it in the list; the next one stands above it"))
         self._keep.clicked.connect(self.kept)
+        self.answers.answeredChanged.connect(self._keep.setEnabled)
         self._status = Note()
         self._status.setObjectName("prediction_status")
         typed = QFrame()

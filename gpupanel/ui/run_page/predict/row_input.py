@@ -52,8 +52,7 @@ class RowInput(QWidget):
             columns: The first ones.
             count: How many the model takes; the others stay empty.
         """
-        page = QWidget()
-        page.setProperty("page", "true")
+        page = self._new_page()
         column = QVBoxLayout(page)
         column.setContentsMargins(0, 0, GRID, 0)
         column.setSpacing(GRID + GRID // 2)
@@ -67,7 +66,6 @@ class RowInput(QWidget):
             more = Note(f"{count - len(columns):,} more columns stay empty; a file can give them.")
             column.addWidget(more)
         column.addStretch(1)
-        self._scroll.setWidget(page)
         self._soon.start()
 
     def clear(self) -> None:
@@ -75,7 +73,13 @@ class RowInput(QWidget):
         self._soon.stop()
         self._fields = {}
         self._note.setText("")
-        self._scroll.setWidget(QWidget())
+        self._new_page()
+
+    def _new_page(self) -> QWidget:
+        page = QWidget()
+        page.setProperty("page", "true")
+        self._scroll.setWidget(page)
+        return page
 
     def is_empty(self) -> bool:
         """Whether nothing is asked for."""

@@ -1,0 +1,50 @@
+"""What a single example of a model is, and what an answer may say."""
+
+import pytest
+from pydantic import ValidationError
+
+from gpupanel.domain.asked_prediction import (
+    LONGEST_TEXT,
+    AskedKind,
+    HeatMap,
+    PredictedNumber,
+    PredictionAsked,
+    asked_kind_of,
+)
+from gpupanel.domain.data import (
+    DigitsData,
+    ImagesData,
+    NpzData,
+    TableData,
+    TextData,
+    WineData,
+)
+from gpupanel.domain.model import SavedModel
+from gpupanel.domain.profile import Profile
+
+PROFILE = Profile(task="predict", model=SavedModel(path="/m.keras"))
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (ImagesData(path="/pets"), AskedKind.IMAGE),
+        (DigitsData(), AskedKind.IMAGE),
+        (NpzData(path="/arrays.npz"), AskedKind.IMAGE),  # nobody knows before it is read
+        (TableData(path="/rows.csv"), AskedKind.ROW),
+        (TextData(path="/texts"), AskedKind.TEXT),
+        (WineData(), AskedKind.NONE),
+    ],
+)
+def test_that_the_data_says_what_an_example_is(data: object, kind: AskedKind) -> None:
+    assert asked_kind_of(data) is kind
+
+
+def test_that_names_are_shown_on_a_line_and_texts_are_bounded() -> None:
+    assert PredictedNumber(name="a\nb", number=1.0).name == "a\\nb"
+    assert HeatMap(pixels_base64="", width=0, height=0, about="\x1b[1m").about == "\\x1b[1m"
+    PredictionAsked(profile=PROFILE, text="x" * LONGEST_TEXT)
+    with pytest.raises(ValidationError):
+        PredictionAsked(profile=PROFILE, text="x" * (LONGEST_TEXT + 1))
+    with pytest.raises(ValidationError):
+        PredictionAsked(profile=PROFILE, row={"area": float("nan")})
