@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import HealthCheck, given, settings
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -256,3 +256,17 @@ def test_that_what_a_beginner_does_not_need_of_a_model_is_folded_away(qtbot, kin
 def _visible(panel, name):
     found = [each for each in panel.findChildren(QWidget) if each.accessibleName() == name]
     return [each for each in found if each.isVisible() and each.focusProxy() is None]
+
+
+def test_that_the_panel_shows_that_it_takes_what_is_held_over_it(panel):
+    panel.setValue(ApplicationModel(source="VGG16"))
+    for name, is_taken in (("base.weights.h5", True), ("notes.txt", False)):
+        held = QMimeData()
+        held.setUrls([QUrl.fromLocalFile(f"/runs/{name}")])
+        by = (Qt.DropAction.CopyAction, held, Qt.MouseButton.LeftButton)
+        entering = QDragEnterEvent(QPoint(5, 5), *by, Qt.KeyboardModifier.NoModifier)
+        panel.dragEnterEvent(entering)
+        assert entering.isAccepted() is is_taken
+        assert (panel.property("hovered") == "true") is is_taken
+        panel.dragLeaveEvent(QDragLeaveEvent())
+        assert panel.property("hovered") is None

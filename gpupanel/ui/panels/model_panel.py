@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 from typing_extensions import override
 
@@ -12,9 +11,9 @@ from gpupanel.domain.layers import Stack
 from gpupanel.domain.model import DEFAULT_MODEL, ModelSettings
 from gpupanel.domain.setting import settings_of
 from gpupanel.planning.model_gallery import ModelEntry
-from gpupanel.ui.dropped_files import local_paths
 from gpupanel.ui.forms.kind_form import KindForm
 from gpupanel.ui.forms.settings_card import SettingsCard
+from gpupanel.ui.widgets.file_drops import TakesFiles
 from gpupanel.ui.widgets.labels import Note
 from gpupanel.ui.widgets.layer_sketch import LayerSketch
 from gpupanel.ui.widgets.layouts import row_in
@@ -48,7 +47,7 @@ _NO_FILE = (
 )
 
 
-class ModelPanel(SettingsCard):
+class ModelPanel(TakesFiles, SettingsCard):
     """Edits :class:`ModelSettings`; each kind keeps what was typed for it."""
 
     valueChanged = Signal(object)
@@ -136,25 +135,11 @@ class ModelPanel(SettingsCard):
         self._form.forget()
 
     @override
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if self.can_take(local_paths(event.mimeData())):
-            event.acceptProposedAction()
-        else:
-            event.ignore()
-
-    @override
-    def dropEvent(self, event: QDropEvent) -> None:
-        paths = local_paths(event.mimeData())
-        if self.can_take(paths):
-            self.take(paths)
-            event.acceptProposedAction()
-        else:
-            event.ignore()
-
     def can_take(self, paths: tuple[str, ...]) -> bool:
         """Whether this is one file that holds a model, or its weights, that the task asks for."""
         return self._meant(paths) is not None
 
+    @override
     def take(self, paths: tuple[str, ...]) -> None:
         """Choose the file as model, or as its weights; nothing where it is neither."""
         meant = self._meant(paths)

@@ -6,8 +6,6 @@ from PySide6.QtCore import Qt, QUrl, Signal, Slot
 from PySide6.QtGui import (
     QAction,
     QDesktopServices,
-    QDragEnterEvent,
-    QDropEvent,
     QKeySequence,
     QResizeEvent,
 )
@@ -17,7 +15,7 @@ from typing_extensions import override
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.following.follower import FollowedRun
 from gpupanel.runs.following.status import RunStatus
-from gpupanel.ui.dropped_files import kind_to_predict_on, local_paths
+from gpupanel.ui.dropped_files import kind_to_predict_on
 from gpupanel.ui.menus.window_actions import WindowActions
 from gpupanel.ui.panels.findings_panel import FindingsPanel
 from gpupanel.ui.panels.live_panel import LivePanel
@@ -34,6 +32,7 @@ from gpupanel.ui.run_page.words import ShownWords
 from gpupanel.ui.session import Session
 from gpupanel.ui.shown_models import model_of_shown
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.file_drops import TakesFiles
 from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.page_scroll import PageScroll
 from gpupanel.ui.workers.run_reader import RunFacts
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     from gpupanel.runs.following.readings import SampleBatch
 
 
-class LivePage(QWidget):
+class LivePage(TakesFiles, QWidget):
     """Binds plots, findings and log to the run that is shown, be it live or past.
 
     Its panels are public: who does what a person asks for there connects to them.
@@ -199,24 +198,13 @@ class LivePage(QWidget):
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._control.shown.root)))
 
     @override
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if self._takes(local_paths(event.mimeData())):
-            event.acceptProposedAction()
-        else:
-            event.ignore()
+    def can_take(self, paths: tuple[str, ...]) -> bool:
+        return bool(model_of_shown(self._control)) and kind_to_predict_on(paths) is not None
 
     @override
-    def dropEvent(self, event: QDropEvent) -> None:
-        paths = local_paths(event.mimeData())
-        if not self._takes(paths):
-            event.ignore()
-            return
-        event.acceptProposedAction()
+    def take(self, paths: tuple[str, ...]) -> None:
         if not self.predictions.single.give(paths):
             self.filesDropped.emit(paths)
-
-    def _takes(self, paths: tuple[str, ...]) -> bool:
-        return bool(model_of_shown(self._control)) and kind_to_predict_on(paths) is not None
 
 
 class _CurvesArea(PageScroll):

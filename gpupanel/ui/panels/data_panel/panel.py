@@ -5,7 +5,6 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
@@ -14,7 +13,7 @@ from gpupanel.domain.data_download import DownloadProgress
 from gpupanel.domain.kind import Kind, kinds_of
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem
-from gpupanel.ui.dropped_files import kind_of_files, kind_of_path, local_paths
+from gpupanel.ui.dropped_files import kind_of_files, kind_of_path
 from gpupanel.ui.forms.input_for import input_for
 from gpupanel.ui.forms.kind_form import KindForm
 from gpupanel.ui.forms.settings_card import SettingsCard
@@ -22,6 +21,7 @@ from gpupanel.ui.inputs.files_edit import FilesEdit
 from gpupanel.ui.panels.data_panel.class_weights_field import ClassWeightsField
 from gpupanel.ui.panels.data_panel.preview_view import PreviewView
 from gpupanel.ui.panels.data_panel.validation_field import ValidationField
+from gpupanel.ui.widgets.file_drops import TakesFiles
 
 _SOURCE_TIP = (
     "The data to train on. You can also drop a table (.csv, .parquet), an .npz, .npy or .tfrecord "
@@ -31,7 +31,7 @@ _FIRST_FRACTION = DEFAULT_DATA.validation_fraction
 """Held out of a source without a test set of its own."""
 
 
-class DataPanel(SettingsCard):
+class DataPanel(TakesFiles, SettingsCard):
     """Edits :class:`DataSettings`; each source keeps what was typed for it."""
 
     valueChanged = Signal(object)
@@ -106,25 +106,11 @@ class DataPanel(SettingsCard):
         self.preview.setBusy(busy)
 
     @override
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if self.can_take(local_paths(event.mimeData())):
-            event.acceptProposedAction()
-        else:
-            event.ignore()
-
-    @override
-    def dropEvent(self, event: QDropEvent) -> None:
-        paths = local_paths(event.mimeData())
-        if self.can_take(paths):
-            self.take(paths)
-            event.acceptProposedAction()
-        else:
-            event.ignore()
-
     def can_take(self, paths: tuple[str, ...]) -> bool:
         """Whether these files, or this folder, are data of some kind."""
         return kind_of_path(paths) is not None or kind_of_files(paths) is not None
 
+    @override
     def take(self, paths: tuple[str, ...]) -> None:
         """Choose these files, or this folder, as data; nothing where they are none."""
         kind, of_files = kind_of_path(paths), kind_of_files(paths)

@@ -1,11 +1,8 @@
 """Where pictures are dropped, pasted or chosen."""
 
-from PySide6.QtCore import QMimeData, Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import (
     QColor,
-    QDragEnterEvent,
-    QDragLeaveEvent,
-    QDropEvent,
     QGuiApplication,
     QImage,
     QPainter,
@@ -18,6 +15,7 @@ from typing_extensions import override
 from gpupanel.ui import theme
 from gpupanel.ui.dropped_files import local_paths
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.file_drops import TakesFiles
 from gpupanel.ui.widgets.labels import Note, set_role
 
 MOST_AT_ONCE = 50
@@ -30,7 +28,7 @@ _SENTENCE = (
 _NOTHING_TO_PASTE = "The clipboard holds no picture and no files."
 
 
-class PictureInput(QFrame):
+class PictureInput(TakesFiles, QFrame):
     """A place with a dashed border, which is filled while something is dragged over it."""
 
     filesGiven = Signal(object)
@@ -90,26 +88,12 @@ class PictureInput(QFrame):
         self._note.setText(words or _SENTENCE)
 
     @override
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if _holds_pictures(event.mimeData()):
-            event.acceptProposedAction()
-            self._set_over(is_over=True)
-        else:
-            event.ignore()
+    def can_take(self, paths: tuple[str, ...]) -> bool:
+        return bool(paths)
 
     @override
-    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        self._set_over(is_over=False)
-
-    @override
-    def dropEvent(self, event: QDropEvent) -> None:
-        self._set_over(is_over=False)
-        paths = local_paths(event.mimeData())
-        if paths:
-            event.acceptProposedAction()
-            self.filesGiven.emit(paths)
-        else:
-            event.ignore()
+    def take(self, paths: tuple[str, ...]) -> None:
+        self.filesGiven.emit(paths)
 
     @override
     def paintEvent(self, arg__1: QPaintEvent) -> None:
@@ -123,10 +107,7 @@ class PictureInput(QFrame):
         painter.setBrush(fill)
         painter.drawRoundedRect(self.rect().adjusted(1, 1, -1, -1), _RADIUS, _RADIUS)
 
-    def _set_over(self, *, is_over: bool) -> None:
-        self._is_over = is_over
+    @override
+    def show_hovered(self, *, is_hovered: bool) -> None:
+        self._is_over = is_hovered
         self.update()
-
-
-def _holds_pictures(dragged: QMimeData) -> bool:
-    return bool(local_paths(dragged))
