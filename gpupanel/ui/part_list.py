@@ -37,7 +37,7 @@ from gpupanel.ui.tools.examples.binding import ExamplesBinding
 from gpupanel.ui.tools.export.binding import ExportBinding
 from gpupanel.ui.tools.self_test.binding import SelfTestBinding
 from gpupanel.ui.tools.session_tool_binding import bind_session_tool
-from gpupanel.ui.tools.session_tools import session_tools
+from gpupanel.ui.tools.session_tools import SESSION_TOOLS
 from gpupanel.ui.tools.trace.binding import TraceBinding
 from gpupanel.ui.widgets.cut_texts import CutTexts
 from gpupanel.ui.window_core import WindowCore
@@ -93,7 +93,7 @@ def _add_devices(core: WindowCore, parts: WindowParts) -> None:
 
 def _add_tools(core: WindowCore, parts: WindowParts) -> None:
     add, session, page, window = parts.add, core.session, core.session_page, core.window
-    for tool in session_tools():
+    for tool in SESSION_TOOLS:
         add(bind_session_tool(tool, session, page, window))
     add(BatchFitBinding(session, page, window))
     self_test = add(SelfTestBinding(session, page, window))

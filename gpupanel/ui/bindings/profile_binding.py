@@ -59,9 +59,15 @@ class ProfileBinding(QObject):
         for fixed in (devices, devices.general, devices.cluster_note):
             fixed.fixRequested.connect(self._apply_fix)
         bar.setRecent(profiles.recent())
-        bar.setExamples(example_profiles())
+        # Reading all of them would keep the first window waiting.
+        bar.examples_menu.aboutToShow.connect(self._list_examples)
         self._show_document()
         self._show_choices()
+
+    @Slot()
+    def _list_examples(self) -> None:
+        if self._bar.examples_menu.isEmpty():
+            self._bar.setExamples(example_profiles())
 
     @Slot()
     def _show_document(self) -> None:

@@ -50,6 +50,8 @@ def plain_text(text: str) -> str:
 
 
 def _actions_in(menu: QMenu) -> Iterator[QAction]:
+    # One that is filled as it is opened is listed as it would be then.
+    menu.aboutToShow.emit()
     for action in menu.actions():
         inner = action.menu()
         if isinstance(inner, QMenu):

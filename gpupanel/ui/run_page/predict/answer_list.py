@@ -42,7 +42,7 @@ class AnswerList(QWidget):
         self._count = QLabel()
         self._count.setObjectName("prediction_count")
         self._count.setProperty("role", "title")
-        self.heat = QCheckBox("&Heat map")
+        self.heat = QCheckBox("Heat &map")
         self.heat.setObjectName("prediction_heat_map")
         self.heat.setToolTip(
             wrapped("Shows which parts of a picture speak for its class (Grad-CAM)")
@@ -50,7 +50,7 @@ class AnswerList(QWidget):
         self.heat.toggled.connect(self._show_heat)
         self._copy = self._button("Cop&y", "prediction_copy", "Copies all answers as a table")
         self._copy.clicked.connect(self._copy_all)
-        self._save = self._button("Save as CS&V…", "prediction_save", "Saves all answers as a file")
+        self._save = self._button("&Save as CSV…", "prediction_save", "Saves all answers as a file")
         self._save.clicked.connect(self._save_all)
         self._clear = self._button("Clear", "prediction_clear", "Removes all answers from the page")
         self._clear.clicked.connect(self.clear)
