@@ -18,6 +18,8 @@ _LOSS_TIP = "Mean loss over the examples of the last steps; lower is better."
 class ProgressRow(DroppingRow):
     """Epoch, time left, loss, speed, step or examples; every number keeps its place.
 
+    What is not known yet is not named.
+
     Where it is narrow the most important ones stay. The bar waits for a place in a layout.
     """
 
@@ -86,9 +88,11 @@ class ProgressRow(DroppingRow):
         self._epoch.setText(epoch)
         self._epoch.setToolTip(wrapped(_epoch_tip(shown)))
         self._step.setText(step)
-        self._loss.setText("" if shown.evaluates else f"loss {formatting.number(shown.loss)}")
+        has_loss = shown.loss is not None and not shown.evaluates
+        self._loss.setText(f"loss {formatting.number(shown.loss)}" if has_loss else "")
         self._loss.setToolTip(wrapped(_loss_tip(shown)))
-        self._rate.setText(formatting.rate(shown.examples_per_second))
+        has_rate = shown.examples_per_second is not None
+        self._rate.setText(formatting.rate(shown.examples_per_second) if has_rate else "")
         self._waiting.setText(_waiting_text(shown))
         self._left.setText(_time_text(shown))
         self._show_bar(shown, is_run=status is not None)
@@ -122,7 +126,7 @@ def _epoch_text(status: RunStatus) -> str:
         return ""
     if status.epoch_total:
         return f"epoch {status.epoch:,}/{status.epoch_total:,}"
-    return f"epoch {formatting.DASH}"
+    return ""
 
 
 def _epoch_tip(status: RunStatus) -> str:
@@ -133,11 +137,13 @@ def _epoch_tip(status: RunStatus) -> str:
 
 
 def _step_text(status: RunStatus | None) -> str:
-    if status is None:
-        return f"step {formatting.DASH}"
+    """Nothing before the first one: how many there will be is known later."""
+    if status is None or not (status.step or status.step_total or status.evaluates):
+        return ""
     if status.evaluates:
         total = formatting.count(status.examples_total)
-        return f"{formatting.count(status.examples)} of {total} examples"
+        done = formatting.count(status.examples)
+        return f"{done} of {total} examples" if status.examples_total else ""
     words = f"step {formatting.count(status.step)}"
     return f"{words} / {formatting.count(status.step_total)}" if status.step_total else words
 
@@ -157,4 +163,6 @@ def _waiting_text(status: RunStatus) -> str:
 def _time_text(status: RunStatus) -> str:
     if status.ended_s is not None and status.started_s is not None:
         return f"took {formatting.duration(status.lasted_s)}"
+    if status.seconds_left is None:
+        return ""
     return f"{formatting.duration(status.seconds_left)} left"
