@@ -64,6 +64,8 @@ def test_that_the_second_of_two_classes_is_looked_for_at_a_half(view):
     # From 0.5 on: 6 of the ill and one healthy.
     assert figures(view) == ["85.7 %", "60.0 %", "70.6 %"]
     assert counts(view) == "ill: 6 of 10 correct; not ill: 9 of 10 correct"
+    spoken = view.findChild(ThresholdPicture).accessibleDescription()
+    assert spoken.startswith("Threshold 0.5: precision 85.7 %, recall 60.0 %.")
 
 
 def test_that_figures_and_matrix_follow_the_line_that_is_dragged(view, qtbot):

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
@@ -9,13 +10,17 @@ from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 from gpupanel.domain.events import EvaluationDone
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import Problem
+from gpupanel.files.score_counts_file import STEPS, ScoreCounts
 from gpupanel.runs.following.calibration import Calibration, ConfidenceBin
+from gpupanel.runs.following.column_slices import ColumnSlices, Slice, SlicedColumn
 from gpupanel.runs.following.confusion_matrix import ConfusionMatrix
 from gpupanel.runs.following.evaluation_figures import EvaluationFigures
 from gpupanel.runs.following.status import RunStage, RunStatus
+from gpupanel.runs.following.thresholds import Thresholds
 from gpupanel.ui.panels.evaluation_panel import EvaluationPanel
 from gpupanel.ui.panels.evaluation_panel.confusion_map import ConfusionMap
 from gpupanel.ui.widgets.labels import EmptyState
+from tests.ui.accessible_tree import unspoken
 
 FOUND = EvaluationDone(
     time_s=0.0,
@@ -66,6 +71,19 @@ def test_that_a_view_is_made_when_it_is_first_shown_and_stays_chosen(panel, qtbo
     show(panel, EvaluationFigures(matrix=MATRIX, calibration=other))
     (words,) = seen(panel, QLabel, "calibration_words")
     assert "5.0 percentage points" in words.text()
+
+
+def test_that_every_control_of_every_view_has_a_name_and_a_role(panel, qtbot):
+    counts = ScoreCounts(*np.zeros((2, 2, STEPS + 1), np.int64))
+    slices = ColumnSlices((SlicedColumn("town", (Slice("Oslo", 20, 0.85),)),), 1, 0.85, True)
+    thresholds = Thresholds(("cat", "dog"), counts, 2)
+    figures = EvaluationFigures(
+        matrix=MATRIX, calibration=CALIBRATED, thresholds=thresholds, slices=slices
+    )
+    show(panel, figures)
+    for name in ("show_matrix", "show_thresholds", "show_calibration", "show_columns"):
+        press(panel, name, qtbot)
+        assert unspoken(panel) == []
 
 
 def test_that_no_view_of_another_kind_is_offered(panel, qtbot):

@@ -142,7 +142,7 @@ class ColumnsView(FiguresView):
         self._whole.setObjectName("sliced_whole")
         self._bars = SliceBars()
         head, scroll, place = QWidget(), QScrollArea(), QWidget()
-        caption = QLabel("Col&umn")
+        caption = QLabel("Column")
         caption.setBuddy(self._column)
         row = row_in(head)
         row.addWidget(caption)

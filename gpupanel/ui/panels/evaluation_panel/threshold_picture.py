@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPen, QPolyg
 from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
-from gpupanel.ui import theme
+from gpupanel.ui import formatting, theme
 from gpupanel.ui.panels.evaluation_panel.picture import Picture, Range, place_of
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.tips import teach
@@ -44,11 +44,13 @@ class ThresholdPicture(Picture):
     def setCurves(self, curves: "ThresholdCurves") -> None:
         """Draw these."""
         self._curves = curves
+        self._describe()
         self.update()
 
     def setPlace(self, place: int) -> None:
         """Where the line stands, in thousandths; without a signal."""
         self._place = place
+        self._describe()
         self.update()
 
     @override
@@ -112,6 +114,17 @@ class ThresholdPicture(Picture):
             painter.setPen(QPen(shown.color("accent"), 3.0))
         size = _FOCUSED if self.hasFocus() else _HANDLE
         painter.drawEllipse(QPointF(at, area.bottom()), size, size)
+
+    def _describe(self) -> None:
+        """What a screen reader says of where the line stands."""
+        if self._curves is None:
+            return
+        precision, recall = (
+            formatting.fraction(curve[self._place])
+            for curve in (self._curves.precision, self._curves.recall)
+        )
+        now = f"Threshold {self._place / self._last:g}: precision {precision}, recall {recall}."
+        self.setAccessibleDescription(f"{now} {_TIP}")
 
     def _paint_legend(self, painter: QPainter, area: QRectF, pens: tuple[QPen, QPen]) -> None:
         metrics = painter.fontMetrics()

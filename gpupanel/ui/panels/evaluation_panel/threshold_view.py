@@ -119,7 +119,7 @@ class ThresholdView(FiguresView):
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setSpacing(GRID)
         for row, (title, part) in enumerate(
-            (("C&lass", self._class), ("T&hreshold", self._threshold))
+            (("Class", self._class), ("Threshold", self._threshold))
         ):
             caption = QLabel(title)
             caption.setBuddy(part)
