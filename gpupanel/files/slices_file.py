@@ -1,10 +1,10 @@
 """How good a model is for each value of a column, in the ``.npz`` file of an evaluation.
 
-Of tables alone. ``slice_columns`` has the names of columns, and the other arrays an entry for each
-slice: ``slice_column`` (which of these), ``slice_value`` (in words: a category, a range of numbers,
-"other values" or "empty"), ``slice_examples`` (how many have it) and ``slice_measure`` (their
-accuracy; of values the mean absolute error). ``slice_column_count`` is how many columns there are
-in all.
+Of tables, and of images with a CSV of labels. ``slice_columns`` has the names of columns, and the
+other arrays an entry for each slice: ``slice_column`` (which of these), ``slice_value`` (in words:
+a category, a range of numbers, "other values" or "empty"), ``slice_examples`` (how many have it)
+and ``slice_measure`` (their accuracy; of values the mean absolute error). ``slice_column_count`` is
+how many columns there are in all.
 """
 
 import zipfile

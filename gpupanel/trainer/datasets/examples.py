@@ -206,6 +206,8 @@ class DataSet:
         token_count: How many different numbers stand for words; 0: the features are no words.
         words: What each of these numbers stands for, as far as there are words.
         texts: What is known of texts.
+        cells: Of the table that says what the examples are, where they were read to evaluate a
+            model.
     """
 
     training: Examples
@@ -224,6 +226,7 @@ class DataSet:
     token_count: int = 0
     words: tuple[str, ...] = ()
     texts: TextsPreview | None = None
+    cells: ExampleColumns | None = None
 
     def all_notes(self, *, are_left_out: bool = False) -> tuple[Problem, ...]:
         """The notes, and what is to be said of the files that were skipped until now.

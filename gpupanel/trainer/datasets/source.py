@@ -175,6 +175,7 @@ def all_examples(found: DataSet) -> AllExamples:
         len(found.training),
         validation_count=len(found.validation or ()),
         groups=found.groups,
+        columns=found.cells,
         unreadable=whole.unreadable,
         notes=found.all_notes(are_left_out=True),
     )

@@ -1,7 +1,7 @@
 """The images that a CSV has labels of, and what else it says of them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -38,12 +38,14 @@ class LabelledImages:
         groups: Of each a number that those have in common that are held out together; ``None``:
             none are.
         notes: What is odd about them.
+        places: Of the images among those of the folder.
     """
 
     paths: tuple[str, ...]
     labels: ImageLabels
     groups: Array | None
     notes: tuple[Problem, ...]
+    places: tuple[int, ...] = ()
 
 
 def labelled_images(
@@ -72,7 +74,7 @@ def labelled_images(
     except ProblemError as error:
         raise ProblemError(*error.problems, *missing) from error
     notes = (*missing, *_unlabelled(lines, images), *found.notes)
-    return LabelledImages(found.paths, found.labels, found.groups, notes)
+    return replace(found, notes=notes)
 
 
 def _labelled(
@@ -111,7 +113,8 @@ def _labelled(
         number_of = {name: number for number, name in enumerate(dict.fromkeys(belongs))}
         groups = np.array([number_of[name] for name in belongs], np.int64)
     paths = tuple(images[place] for place in labelled.images)
-    return LabelledImages(paths, labels, groups, (*notes, *said, *labels.notes))
+    notes = (*notes, *said, *labels.notes)
+    return LabelledImages(paths, labels, groups, notes, labelled.images)
 
 
 def _missing(lines: ImageLines, images: Sequence[str], share: float) -> tuple[Problem, ...]:

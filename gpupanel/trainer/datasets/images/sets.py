@@ -27,6 +27,7 @@ from gpupanel.trainer.datasets.images.label_files import (
 )
 from gpupanel.trainer.datasets.images.labelled_images import labelled_images
 from gpupanel.trainer.datasets.images.labels import ImageLabels
+from gpupanel.trainer.datasets.images.line_columns import Cells, cells_of
 from gpupanel.trainer.datasets.images.listing import (
     Folder,
     images_below,
@@ -57,6 +58,8 @@ class ImageSet:
         notes: What is odd about them.
         groups: Of each a number that those have in common that are held out together; ``None``:
             none are.
+        cells: What the CSV says of each, where that is wanted; ``None``: it is not, or there is
+            none.
     """
 
     root: Path
@@ -66,6 +69,7 @@ class ImageSet:
     unlabelled: int = 0
     notes: tuple[Problem, ...] = ()
     groups: Array | None = None
+    cells: Cells | None = None
 
     def with_skipped(self, skipped: SkippedFiles) -> "ImageSet":
         """The same, of which some may be unreadable."""
@@ -77,7 +81,11 @@ class ImageSet:
 
 
 def list_sets(
-    data: ImagesData, *, must_differ: bool = True, needs_labels: bool = True
+    data: ImagesData,
+    *,
+    must_differ: bool = True,
+    needs_labels: bool = True,
+    keeps_cells: bool = False,
 ) -> dict[str, ImageSet]:
     """The sets that there are, by ``training``, ``validation`` and ``test``.
 
@@ -85,6 +93,7 @@ def list_sets(
         data: Where they are.
         must_differ: Refuse training images of one class: nothing can be learned from them.
         needs_labels: Without it, nobody need know what the images are.
+        keeps_cells: Whether what else a CSV says of them is wanted.
 
     Raises:
         ProblemError: A folder is missing, or does not hold images in one of the ways that there
@@ -95,11 +104,13 @@ def list_sets(
     for name, key in PATHS.items():
         path = getattr(data, key)
         if (path and not data.files) or name == "training":
-            lister = _Lister(data, Path(path), f"data.{key}", sets.get("training"), chosen)
+            first = sets.get("training")
+            lister = _Lister(data, Path(path), f"data.{key}", first, chosen, keeps_cells)
             sets[name] = lister.listed(must_differ=must_differ, needs_labels=needs_labels)
     _check_differ(sets)
-    first = sets["training"]
-    sets["training"] = replace(first, notes=(*first.notes, *sets_left_out(chosen, data)))
+    training = sets["training"]
+    notes = (*training.notes, *sets_left_out(chosen, data))
+    sets["training"] = replace(training, notes=notes)
     return sets
 
 
@@ -132,6 +143,7 @@ class _Lister:
         key: The setting that names it.
         training: The training set, where this is another one.
         chosen: The settings as they were chosen, before sets were found.
+        keeps_cells: Whether what else a CSV says of the images is wanted.
         unread: Counts the files that are no images by their names, by their suffixes.
     """
 
@@ -140,6 +152,7 @@ class _Lister:
     key: str
     training: ImageSet | None
     chosen: ImagesData
+    keeps_cells: bool
     unread: Counter[str] = field(default_factory=Counter)
 
     def listed(self, *, must_differ: bool, needs_labels: bool) -> ImageSet:
@@ -230,6 +243,7 @@ class _Lister:
             len(images) - len(found.paths),
             found.notes,
             found.groups,
+            cells_of(lines, found.places) if self.keeps_cells else None,
         )
 
     def _of_other_sets(self) -> Iterator[NamedImages]:

@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -31,6 +31,7 @@ from gpupanel.trainer.datasets.images.files import (
     image_unreadable,
     image_vanished,
 )
+from gpupanel.trainer.datasets.images.line_columns import Cells, LineColumns
 from gpupanel.trainer.datasets.images.listing import look_into
 from gpupanel.trainer.datasets.images.recipe import read_as_trained, recipe_of
 from gpupanel.trainer.datasets.images.set_folders import with_detected_sets
@@ -65,12 +66,13 @@ def read_images(
         may_skip: Take note of so many unreadable images as ``unreadable_share`` allows for.
         decoding: What may decode many at once; ``None``: nothing.
         all_now: Decode what is missing in the file before this comes back; otherwise each image
-            when it is asked for first.
+            when it is asked for first. Then what a CSV says of them is kept, too.
 
     Raises:
         ProblemError: A folder or an image in it cannot be used.
     """
-    sets, skipped = _with_decoding(list_sets(data, must_differ=must_differ), decoding), None
+    sets, skipped = list_sets(data, must_differ=must_differ, keeps_cells=all_now), None
+    sets = _with_decoding(sets, decoding)
     if may_skip:
         sets, skipped = _with_skipped(data, sets)
     files = _list_files(sets)
@@ -88,7 +90,16 @@ def read_images(
         skipped=skipped,
         groups=sets["training"].groups,
         recipe=recipe_of(data),
+        cells=_cells(data, [each.cells for each in sets.values()]),
     )
+
+
+def _cells(data: ImagesData, parts: Sequence[Cells | None]) -> LineColumns | None:
+    """What stands beside the images of all sets; ``None``: a set has no CSV."""
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
+        return None
+    return LineColumns(known, data.decimal, data.empty_words)
 
 
 def _read_sets(

@@ -57,7 +57,7 @@ _THRESHOLD_TIP = (
 )
 _CALIBRATION_TIP = "Whether the model is as often right as it is confident."
 
-_COLUMNS_TIP = "How good the model is for each value of a column of the table."
+_COLUMNS_TIP = "How good the model is for each value of a column of the data."
 
 
 class EvaluationPanel(QWidget):
