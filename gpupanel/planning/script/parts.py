@@ -1,4 +1,9 @@
-"""What a script does by the very text by which training does it."""
+"""What a script does by the very text by which training does it.
+
+The files stay as they are while gpupanel runs, so each is read and taken apart once.
+"""
+
+from functools import cache
 
 from gpupanel.domain.script_parts import (
     needed_of,
@@ -11,6 +16,7 @@ _IMPORTED_BEFORE = ("import keras", "import numpy as np", "import tensorflow as 
 """A script has these from its beginning."""
 
 
+@cache
 def part(name: str, *needed: str) -> str:
     """The definitions of a file there, what they are for, and what they import.
 
@@ -23,6 +29,7 @@ def part(name: str, *needed: str) -> str:
     return f"# {part_title(name)}{apart}{text}"
 
 
+@cache
 def definitions(name: str, *needed: str) -> str:
     """As :func:`part`, of a few functions that say of themselves what they are for."""
     whole = without_codes_of_checks(part_text(name))

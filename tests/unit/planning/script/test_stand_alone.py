@@ -155,7 +155,8 @@ def script(strategy: StrategySettings = MIRRORED, replicas: int = 2, **parts: ob
 
 @cache  # what a session does not need changes nothing: many scripts are the same
 def assert_all_names_are_bound(text: str) -> None:
-    compile(text, "script.py", "exec")
+    tree = ast.parse(text)
+    compile(tree, "script.py", "exec")
     module = symtable.symtable(text, "script", "exec")
     bound = {
         symbol.get_name()
@@ -172,7 +173,7 @@ def assert_all_names_are_bound(text: str) -> None:
             if symbol.is_referenced() and (table is module or symbol.is_global())
         }
     assert used - bound - {"__file__", "__name__"} <= set(dir(builtins))
-    counts = Counter(bound_at_the_top(ast.parse(text)))
+    counts = Counter(bound_at_the_top(tree))
     assert [name for name in NAMES_OF_PARTS if counts[name] > 1] == []
 
 
