@@ -104,6 +104,7 @@ def is_over(layout: RunLayout) -> bool:
     return not is_supervised(layout)
 
 
+@pytest.mark.slow  # test_process.py and supervision/test_full_disk.py have one that goes on
 def test_that_a_run_outlives_a_full_disk(disk_for_a_run: Path) -> None:  # noqa: F811
     layout = launched(100_000, disk_for_a_run / "runs")
     until(lambda: is_saving(layout), "the first checkpoint")

@@ -24,7 +24,8 @@ TRAINED_ALIKE = {
     "digits": "test_terminal.py trains it with the real command",
     "cnn-over-two-replicas": "test_layers_with_state.py trains such a network on two replicas",
     "different-caps-on-different-gpus": "two CPU replicas, 48 and 16: data-sharded-by-device",
-    "memory-growth-on-all-gpus": "one CPU without anything special: gradient-accumulation has more",
+    "memory-growth-on-all-gpus": "one CPU without anything special: as mnist-with-a-dense-network",
+    "gradient-accumulation": "test_the_rule.py adds up gradients, on one device and on several",
     "one-gpu-split-in-several": "two CPU replicas: mirrored-over-chosen-devices has dropout, too",
 }
 """What becomes of them on a machine without GPUs is trained all the same, as is said here."""

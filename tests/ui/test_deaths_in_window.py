@@ -23,6 +23,8 @@ from gpupanel.ui.run_texts import state_text, status_text
 from gpupanel.ui.workers.run_worker import RunWatch
 from tests.fakes.devices import CPU_ONLY
 
+pytestmark = pytest.mark.usefixtures("undressed")
+
 SUPERVISE = Path(__file__).parents[1] / "fakes" / "supervise.py"
 ALONE = Profile()
 GANG = Profile(strategy=StrategySettings(kind=StrategyKind.MULTI_WORKER, workers=2))

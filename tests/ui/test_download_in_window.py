@@ -19,6 +19,8 @@ from gpupanel.ui.workers.tool_worker import QuestionWorker
 from tests.fakes.questions import asked_of
 from tests.forked.processes import child_processes
 
+pytestmark = pytest.mark.usefixtures("undressed")
+
 _NEEDED = DataPreview(needs_download=True)
 _GOES_ON = (
     "import time\n"

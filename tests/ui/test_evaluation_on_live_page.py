@@ -39,6 +39,8 @@ from tests.fakes.person import Person
 from tests.fakes.run_directory import STARTED_S, WrittenRun
 from tests.unit.trainer.image_folders import make_images
 
+pytestmark = pytest.mark.usefixtures("undressed")
+
 DONE = events.ExamplesDone(
     time_s=STARTED_S + 2, examples=1024, examples_total=1797, examples_per_second=500.0
 )

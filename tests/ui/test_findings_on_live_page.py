@@ -21,6 +21,8 @@ from tests.fakes.person import Person
 from tests.fakes.run_directory import STARTED_S, WrittenRun
 from tests.ui.test_retry_with_fix import Orders
 
+pytestmark = pytest.mark.usefixtures("undressed")
+
 STARTED = Profile(name="written", training=TrainingSettings(epochs=5))
 LARGER = Fix.of("Use a batch of 128", "training.global_batch_size", 128)
 ACCUMULATE = Fix(

@@ -13,6 +13,8 @@ from gpupanel.ui.workers.launch_worker import Launcher
 from tests.fakes.devices import TWO_UNEQUAL
 from tests.fakes.run_directory import WrittenRun
 
+pytestmark = pytest.mark.usefixtures("undressed")
+
 
 @pytest.fixture
 def control(qapp, runs_dir: Path):

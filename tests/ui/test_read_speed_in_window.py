@@ -22,6 +22,8 @@ from tests.fakes.questions import answering, asked_of
 from tests.forked.processes import child_processes
 from tests.ui.tool_page import ToolPage, closing
 
+pytestmark = pytest.mark.usefixtures("undressed")
+
 FOUND = ReadSpeed(
     examples=60_000, example_bytes=3 * 2**20, read_examples=30, read_seconds=4.0, opening_seconds=2
 )

@@ -28,6 +28,8 @@ from tests.forked.processes import child_processes
 from tests.ui.tool_page import ToolPage, closing
 from tests.unit.trainer.test_scan_of_images import make_many
 
+pytestmark = pytest.mark.usefixtures("undressed")
+
 _SLOW = (
     "import time\n"
     'print(\'{"first": {"described": "x", "sets": [{"name": "training", "examples": 7, '

@@ -21,6 +21,7 @@ EVERYTHING = Profile(
 )
 
 
+@pytest.mark.slow
 def test_that_a_forked_trainer_learns_the_same_bits_as_a_new_one(
     tmp_path: Path,
     make_run: MakeRun,

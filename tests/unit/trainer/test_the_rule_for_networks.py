@@ -41,13 +41,13 @@ ADAM = changed(optimizer=Optimizer.ADAM, momentum=0.0, learning_rate=3e-3, clip_
 SGD = changed(learning_rate=0.02, clip_norm=0.5, epochs=1)
 ACCUMULATED = "accumulated, mirrored, 60 + 4"
 ALONE = [(model, "one device") for model in MODELS]
-FEW = [("transformer", ACCUMULATED)]
+FEW = [("transformer", "mirrored, 60 + 4")]
 """Branches that are added up, attention, rows of an embedding."""
 FEW_ALONE = [(model, "one device") for model, _ in FEW]
 FURTHER = [
     (model, split)
     for model in MODELS
-    for split in (*SPLITS, *([ACCUMULATED] if model == "table" else []))
+    for split in (*SPLITS, *([ACCUMULATED] if model in ("table", "transformer") else []))
     if (model, split) not in ALONE + FEW
 ]
 
