@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from gpupanel.domain.data import DataSettings, TableData, TextData
+from gpupanel.domain.data import DataSettings, KerasData, TableData, TextData
 from gpupanel.domain.preview import ExamplePreview
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
@@ -31,10 +31,7 @@ class AskedKind(StrEnum):
     ROW = "row"
     TEXT = "text"
     NONE = "none"
-    """Nothing that a person drops or types: rows of numbers without a table."""
-
-
-_IMAGE_AXES = (2, 3)
+    """Nothing that a person drops or types, such as a row of numbers without a table."""
 
 
 def asked_kind_of(data: DataSettings) -> AskedKind:
@@ -43,8 +40,10 @@ def asked_kind_of(data: DataSettings) -> AskedKind:
         return AskedKind.ROW
     if isinstance(data, TextData):
         return AskedKind.TEXT
-    axes = data.example_axes
-    return AskedKind.IMAGE if axes is None or axes in _IMAGE_AXES else AskedKind.NONE
+    # Of arrays nobody knows what range their numbers have: a picture in a file has bytes.
+    is_read_from_files = hasattr(data, "image_size") and hasattr(data, "color")
+    is_picture = isinstance(data, KerasData) and data.picture is not None
+    return AskedKind.IMAGE if is_read_from_files or is_picture else AskedKind.NONE
 
 
 class AskedColumn(Value):

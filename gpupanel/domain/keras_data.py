@@ -6,6 +6,7 @@ from typing_extensions import override
 
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.data_source import ImageSource, Scaling, Target
+from gpupanel.domain.decoded_images import Color, ImageSize
 from gpupanel.domain.keras_file import KerasFile
 from gpupanel.domain.kind import kind
 
@@ -19,6 +20,13 @@ KerasDataName = Literal[
     "boston_housing",
     "california_housing",
 ]
+
+_PICTURES: dict[str, tuple[ImageSize, Color]] = {
+    "mnist": ((28, 28), "grayscale"),
+    "fashion_mnist": ((28, 28), "grayscale"),
+    "cifar10": ((32, 32), "rgb"),
+    "cifar100": ((32, 32), "rgb"),
+}
 
 _GOOGLE = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/"
 _TORONTO = "https://www.cs.toronto.edu/~kriz/"
@@ -193,6 +201,11 @@ class KerasData(ImageSource):
     @override
     def example_axes(self) -> int:
         return {"mnist": 2, "fashion_mnist": 2, "cifar10": 3, "cifar100": 3}.get(self.source, 1)
+
+    @property
+    def picture(self) -> tuple[ImageSize, Color] | None:
+        """How a picture in a file becomes one of these; ``None``: they are no pictures."""
+        return _PICTURES.get(self.source)
 
     @property
     @override

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from gpupanel.domain.data import DigitsData, ImagesData, NpzData, TfrecordData
+from gpupanel.domain.data import DigitsData, ImagesData, KerasData, NpzData, TfrecordData
 from gpupanel.domain.events import SharesChosen
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import CnnModel, MlpModel, SavedModel
@@ -203,6 +203,10 @@ def test_that_dropped_images_are_predicted_on_as_the_model_knows_images(tmp_path
     assert (without.data, without.model) == (known, SavedModel(path="m.keras"))
     assert without.inference.examples == "automatic"
     assert predicting(profile, None, "m.keras", ()).data == profile.data
+    for source, size, color in (("mnist", (28, 28), "grayscale"), ("cifar10", (32, 32), "rgb")):
+        of_keras = TRAINED.model_copy(update={"data": KerasData(source=source)})
+        data = predicting(profile, of_keras, "m.keras", paths[:1]).data
+        assert (data.image_size, data.color, data.files) == (size, color, ("1.png",))
 
 
 def test_that_the_page_shows_the_panels_of_the_task(page, session):

@@ -14,9 +14,11 @@ from gpupanel.domain.asked_prediction import (
 from gpupanel.domain.data import (
     DigitsData,
     ImagesData,
+    KerasData,
     NpzData,
     TableData,
     TextData,
+    TfrecordData,
     WineData,
 )
 from gpupanel.domain.model import SavedModel
@@ -29,8 +31,11 @@ PROFILE = Profile(task="predict", model=SavedModel(path="/m.keras"))
     ("data", "kind"),
     [
         (ImagesData(path="/pets"), AskedKind.IMAGE),
-        (DigitsData(), AskedKind.IMAGE),
-        (NpzData(path="/arrays.npz"), AskedKind.IMAGE),  # nobody knows before it is read
+        (TfrecordData(path="/records"), AskedKind.IMAGE),
+        (KerasData(source="mnist"), AskedKind.IMAGE),
+        (KerasData(source="boston_housing"), AskedKind.NONE),
+        (DigitsData(), AskedKind.NONE),  # their pixels go to 16
+        (NpzData(path="/arrays.npz"), AskedKind.NONE),
         (TableData(path="/rows.csv"), AskedKind.ROW),
         (TextData(path="/texts"), AskedKind.TEXT),
         (WineData(), AskedKind.NONE),
