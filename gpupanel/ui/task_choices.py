@@ -144,7 +144,9 @@ def _examples(
         return known
     place = known.path_setting
     if trained is not None and place is not None and _are_read_alike(known, paths):
-        return known.model_copy(update={place.name: paths[0]})
+        # Nothing is predicted on the sets that the training had beside.
+        without = {name: "" for name in _FURTHER_SETS if hasattr(known, name)}
+        return known.model_copy(update={place.name: paths[0], **without})
     kind = kind_to_predict_on(paths)
     if kind is None:
         return None
@@ -183,6 +185,7 @@ def _shared(data: DataSettings, kind: Kind) -> dict[str, object]:
     return {name: getattr(data, name) for name in names if hasattr(data, name)}
 
 
+_FURTHER_SETS = ("validation_path", "test_path")
 _OF_AN_EXAMPLE = ("image_size", "color")
 
 

@@ -31,6 +31,7 @@ from gpupanel.domain.asked_prediction import (
     PredictionAsked,
 )
 from gpupanel.domain.data import DataSettings, ImagesData, TableData, TextData
+from gpupanel.domain.model import SavedModel
 from gpupanel.domain.preview import ExamplePreview
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import DeviceSettings, Profile
@@ -461,6 +462,29 @@ def test_that_the_model_is_let_go_while_a_run_needs_the_cpu(qtbot, desk, runs_di
         other.end()
         qtbot.waitUntil(lambda: len(desk.model.asked) > asked, timeout=10_000)
     assert desk.area.takes((str(pictures[0]),))
+
+
+def test_that_a_run_of_predictions_stands_in_place_of_the_examples_until_they_are_wanted(
+    qtbot, desk, runs_dir, pictures
+):
+    desk.open(qtbot)
+    profile = Profile(task="predict", model=SavedModel(path="/m.keras"), data=IMAGES)
+    with WrittenRun(runs_dir, profile) as run:
+        run.begin(events.Phase.PREDICTING)
+        run.end()
+    back = desk.page.predictions.findChild(QPushButton, "predict_rest_button")
+    assert not back.isVisible()
+    desk.runs.look_at(run.layout.root)
+    assert (desk.area.isVisible(), back.isVisible()) == (False, True)
+    back.click()
+    assert (desk.area.isVisible(), back.isVisible()) == (True, False)
+    desk.runs.look_at(run.layout.root)
+    assert desk.drop(pictures[0], on=desk.page)  # is answered, and seen
+    qtbot.waitUntil(lambda: desk.titles == ["1.png: cat"], timeout=10_000)
+    desk.control.open(run.layout)
+    qtbot.waitUntil(lambda: desk.control.shown_profile == profile, timeout=10_000)
+    assert desk.drop(pictures[0], on=desk.page)  # its page shows what it found
+    assert desk.many == [(str(pictures[0]),)]
 
 
 def asked_processes() -> list[psutil.Process]:

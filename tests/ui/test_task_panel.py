@@ -6,7 +6,15 @@ from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from gpupanel.domain.data import DigitsData, ImagesData, KerasData, NpzData, TfrecordData
+from gpupanel.domain.data import (
+    DigitsData,
+    ImagesData,
+    KerasData,
+    NpzData,
+    TableData,
+    TextData,
+    TfrecordData,
+)
 from gpupanel.domain.events import SharesChosen
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import CnnModel, MlpModel, SavedModel
@@ -184,6 +192,14 @@ def test_that_sets_that_the_training_found_by_itself_are_what_is_measured_on():
     measured = evaluating(profile, trained, "m.keras", was_measured=True)
     assert measured.inference.examples == "validation"
     assert evaluating(profile, trained, "m.keras").inference.examples == "automatic"
+
+
+@pytest.mark.parametrize("kind", [TableData, TextData])
+def test_that_nothing_is_predicted_on_the_sets_beside_those_of_the_training(kind):
+    known = kind(path="/train.csv", validation_path="/val.csv", test_path="/test.csv", target="y")
+    trained = TRAINED.model_copy(update={"data": known})
+    data = predicting(Profile(task="predict"), trained, "m.keras", ["/new.csv"]).data
+    assert data == kind(path="/new.csv", target="y")
 
 
 def test_that_dropped_images_are_predicted_on_as_the_model_knows_images(tmp_path):

@@ -142,7 +142,9 @@ class SinglePredictions(QObject):
         layout, trained = self._control.shown, self._control.shown_profile
         if layout is None or trained is None or self._is_stopped:
             return
-        shown = layout, asked_kind_of(trained.data)
+        # The page of a run that predicts shows what that found.
+        is_itself = trained.task == "predict"
+        shown = layout, AskedKind.NONE if is_itself else asked_kind_of(trained.data)
         if shown != self._shown:
             self._shown = shown
             self._area.begin(shown[1])

@@ -8,6 +8,8 @@ import csv
 import os
 import signal
 import struct
+import subprocess
+import sys
 import time
 import zlib
 from collections.abc import Callable, Iterator
@@ -350,3 +352,29 @@ def test_that_the_process_ends_with_its_input_and_leaves_no_file(
     predictor.close()
     assert not psutil.pid_exists(number)
     assert list(tmp_path.iterdir()) == []
+
+
+ASKING = """
+import os, signal, sys
+from gpupanel.domain.asked_prediction import PredictionAsked
+from gpupanel.runs.tools.prediction.predictor import Predictor
+predictor = Predictor()
+assert predictor.ask(PredictionAsked.model_validate_json(sys.argv[1])).columns
+print(predictor.process_number, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_that_the_process_ends_with_a_window_that_is_killed(trained: Asked) -> None:
+    asked = PredictionAsked(profile=trained.of_rows(), wants="inputs")
+    done = subprocess.run(
+        [sys.executable, "-c", ASKING, asked.model_dump_json()],
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    number = int(done.stdout)
+    until_s = time.monotonic() + 30.0
+    while psutil.pid_exists(number) and time.monotonic() < until_s:
+        time.sleep(0.05)
+    assert not psutil.pid_exists(number)
