@@ -145,7 +145,7 @@ class AnswerList(QWidget):
     def _button(self, text: str, name: str, tip: str) -> QPushButton:
         button = QPushButton(text, self)
         button.setObjectName(name)
-        button.setToolTip(tip)
+        button.setToolTip(wrapped(tip))
         set_role(button, "quiet")
         return button
 
