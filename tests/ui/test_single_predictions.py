@@ -292,8 +292,14 @@ def test_that_heat_maps_are_asked_for_when_they_are_wanted(qtbot, desk, pictures
     desk.drop(pictures[1])
     words = "No heat map: The model has no convolutional layer."
     qtbot.waitUntil(lambda: words in desk.words(), timeout=10_000)
-    assert [each.with_heat_map for each in desk.model.examples] == [False, True, True]
+    assert [each.with_heat_map for each in desk.model.examples] == [False, True, False, True]
     assert desk.model.examples[0].profile == desk.model.examples[1].profile
+    died = Problem(code="x", message="The process was killed.", hint="Try again.")
+    found.append({"predicted": (), "image": None, "problems": (died,)})
+    desk.drop(pictures[0])
+    words = "No heat map: The process was killed. Try again."
+    qtbot.waitUntil(lambda: words in desk.words(), timeout=10_000)
+    assert desk.titles == ["1.png: cat", "2.png: cat", "1.png: cat"]  # the names stay
     desk.area.answers.heat.click()
     assert not any(each.isVisible() for each in shown)
 

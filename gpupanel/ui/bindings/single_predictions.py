@@ -217,7 +217,7 @@ class SinglePredictions(QObject):
     def _ask_pictures(self, paths: tuple[str, ...]) -> None:
         self._show_area()
         for path in paths:
-            self._ask(visible_line(Path(path).name), self._about(path, **self._heat()))
+            self._ask(visible_line(Path(path).name), self._about(path))
 
     @Slot(QImage)
     def _ask_pasted(self, image: QImage) -> None:
@@ -225,12 +225,9 @@ class SinglePredictions(QObject):
             self._pasted = TemporaryDirectory(prefix="gpupanel-", ignore_cleanup_errors=True)
         self._pasted_count += 1
         place = str(Path(self._pasted.name) / f"{self._pasted_count}.png")
-        about = self._about(place, **self._heat())
+        about = self._about(place)
         title = f"Pasted picture {self._pasted_count}"
         self._ask(title, partial(_saved_before, QImage(image), place, about))
-
-    def _heat(self) -> dict[str, object]:
-        return {"with_heat_map": self._area.answers.heat.isChecked()}
 
     def _ask(self, title: str, about: Callable[[], PredictionAsked]) -> None:
         self._is_warm = True
@@ -253,6 +250,9 @@ class SinglePredictions(QObject):
     def _on_answer(self, number: int, answer: PredictionAnswer) -> None:
         self._area.answers.answer(number, answer)
         self._note_loaded()
+        if self._area.answers.heat.isChecked():
+            # After the answers: of a large network it takes longer than these.
+            self._ask_heat_maps()
 
     def _note_loaded(self) -> None:
         if not self._is_loaded:
@@ -263,9 +263,17 @@ class SinglePredictions(QObject):
     def _ask_heat_maps(self) -> None:
         for number in self._area.answers.without_heat_maps():
             asked = self._asked.get(number)
-            if asked is not None:
-                with_map = partial(asked.model_copy, update={"with_heat_map": True})
-                self._asker.ask(with_map, partial(self._on_answer, number))
+            if asked is not None and not asked.with_heat_map:
+                with_map = asked.model_copy(update={"with_heat_map": True})
+                self._asked[number] = with_map
+                self._asker.ask(partial(_itself, with_map), partial(self._on_heat_map, number))
+
+    def _on_heat_map(self, number: int, answer: PredictionAnswer) -> None:
+        if answer.predicted:
+            self._area.answers.answer(number, answer)
+        else:
+            why = " ".join(map(problem_sentences, answer.problems))
+            self._area.answers.lack_heat_map(number, why)
 
     @Slot(str, object)
     def _ask_typed(self, title: str, example: Mapping[str, Cell] | str) -> None:
@@ -319,6 +327,10 @@ def _asked_about(
 ) -> PredictionAsked:
     profile = predicting_with(trained, model, (path,) if path else ())
     return PredictionAsked.model_validate({"profile": profile, **more})
+
+
+def _itself(asked: PredictionAsked) -> PredictionAsked:
+    return asked
 
 
 def _saved_before(

@@ -120,6 +120,12 @@ class AnswerList(QWidget):
             self._show_all()
         self.setLoading(is_loading=False)
 
+    def lack_heat_map(self, number: int, why: str) -> None:
+        """Say why that one gets no heat map; its answer stays."""
+        known = self._examples.get(number)
+        if known is not None and known.answer is not None:
+            self.answer(number, known.answer.model_copy(update={"without_heat_map": why}))
+
     def without_heat_maps(self) -> list[int]:
         """The pictures that were answered, and whose heat map nobody asked for."""
         return [
