@@ -196,6 +196,31 @@ def test_that_the_loss_has_300_pixels_at_1280_by_800_while_a_run_goes_on_and_aft
     assert loss.height() >= 160
 
 
+def test_that_no_page_and_no_tab_makes_a_small_window_larger(
+    qtbot: QtBot, window: MainWindow, runs_dir: Path
+) -> None:
+    profile = window.session.profile
+    for task in ("train", "evaluate", "predict", "evaluate"):
+        each = profile.model_copy(update={"task": task, "name": f"{task} with a long name"})
+        with WrittenRun(runs_dir, each) as run:
+            run.begin()
+            run.end()
+    window.resize(853, 493)
+    window.begin()
+    window.open_target(run.layout.root)
+    count = window.findChild(QLabel, "runs_count")
+    qtbot.waitUntil(lambda: "hidden" in count.text(), timeout=10_000)
+    for page in range(window.tabs.count()):
+        window.tabs.setCurrentIndex(page)
+        qtbot.wait(50)
+        assert (window.width(), window.height()) == (853, 493), window.tabs.tabText(page)
+    window.tabs.setCurrentIndex(1)
+    for tab in range(window.live_page.tabs.count()):
+        window.live_page.tabs.setCurrentIndex(tab)
+        qtbot.wait(50)
+        assert (window.width(), window.height()) == (853, 493), window.live_page.tabs.tabText(tab)
+
+
 def test_that_warnings_of_the_log_are_counted_on_its_tab(
     qtbot: QtBot, window: MainWindow, runs_dir: Path
 ) -> None:
