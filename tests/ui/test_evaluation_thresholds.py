@@ -140,7 +140,7 @@ def test_that_it_is_said_whose_threshold_it_is_and_what_was_not_counted(view):
     more = Thresholds(counted.names, counted.counts, 21_000)
     view.setFigures(EvaluationFigures(labels=labels, thresholds=more))
     assert "Counted were the first 2 of 21,000." in words()
-    assert "says a label from 0.5 on" in words()
+    assert "says a label above 0.5" in words()
     assert view.findChild(QComboBox, "threshold_class").currentText() == "healthy"
 
 

@@ -20,7 +20,7 @@ _WORDS: Final = (
 )
 _OF_LABELS: Final = (
     "Precision, recall and F1 if a label is taken as there from this probability on, where F1 of "
-    "these examples is the greatest. The model itself says a label from 0.5 on."
+    "these examples is the greatest. The model itself says a label above 0.5."
 )
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from gpupanel.runs.following.thresholds import Thresholds
 
 _STEPS = 1_000
+"""Thresholds lie so close together, as :mod:`gpupanel.files.score_counts_file` counts them."""
 _MIDDLE = 500
 _UP_TO_ONE = RealRange(0.0, below=math.nextafter(1.0, math.inf))
 _WIDTH = 320
@@ -37,7 +38,7 @@ _NOT_COUNTED = (
 _OF_CLASSES = (
     "The threshold belongs to this view. The model's own answer stays the most probable class."
 )
-_OF_LABELS = "The threshold belongs to this view. The model itself says a label from 0.5 on."
+_OF_LABELS = "The threshold belongs to this view. The model itself says a label above 0.5."
 _CLASS_TIP = "The class that is told from all others."
 _THRESHOLD_TIP = "From this probability of the class on an example is taken for it."
 _F1_TIP = "Moves the threshold to where F1 of these examples is the greatest."
@@ -89,6 +90,7 @@ class ThresholdView(FiguresView):
             )
             words = f"{words} Counted were the first {counted} of {total}."
         self._whose.setText(words)
+        self._caption.setText("Class" if figures.labels is None else "Label")
         self._class.blockSignals(True)
         self._class.clear()
         self._class.addItems([visible_line(name) for name in found.names])
@@ -99,6 +101,7 @@ class ThresholdView(FiguresView):
         self._show_class()
 
     def _make_inputs(self) -> None:
+        self._caption = QLabel("Class")
         self._class = ComboBox()
         self._class.setObjectName("threshold_class")
         self._class.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
@@ -118,10 +121,10 @@ class ThresholdView(FiguresView):
         grid = QGridLayout(inputs)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setSpacing(GRID)
-        for row, (title, part) in enumerate(
-            (("Class", self._class), ("Threshold", self._threshold))
+        captions = (self._caption, QLabel("Threshold"))
+        for row, (caption, part) in enumerate(
+            zip(captions, (self._class, self._threshold), strict=True)
         ):
-            caption = QLabel(title)
             caption.setBuddy(part)
             grid.addWidget(caption, row, 0)
         grid.addWidget(self._class, 0, 1, 1, 3)
@@ -139,7 +142,7 @@ class ThresholdView(FiguresView):
             number.setObjectName(f"threshold_{name.lower()}")
             blocks.addWidget(caption, 0, column)
             blocks.addWidget(number, 1, column)
-        side = card("One class against the others", inputs, figures, self._map, self._whose)
+        side = card("At this threshold", inputs, figures, self._map, self._whose)
         side.setFixedWidth(_WIDTH)
         return side
 
