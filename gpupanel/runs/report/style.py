@@ -136,7 +136,7 @@ footer { margin-top: 48px; color: var(--muted); font-size: 13px; }
     min-width: 0; padding: 3px 2px; font-size: 6.5pt;
   }
   details::details-content { display: block; content-visibility: visible; }
-  tr, dl > div, .problem { break-inside: avoid; }
+  tr, dl > div, .problem, .heat { break-inside: avoid; }
 }
 """
 """Style sheet; the colours are those of the window."""
