@@ -30,6 +30,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from gpupanel.trainer.quick_import import quick_import
+
 _LONGEST = 2**20
 """Bytes of a request."""
 
@@ -229,12 +231,9 @@ def main() -> None:
     on_interrupt = signal.signal(signal.SIGINT, signal.SIG_IGN)
     requests = socket.socket(fileno=int(sys.argv[1]))
     requests.set_inheritable(False)
-    gc.disable()  # or what an import leaves is searched again and again while it goes on
-    for name in sys.argv[2:]:
-        importlib.import_module(name)
-    gc.enable()
-    gc.collect()
-    gc.freeze()  # or each forked process copies all of it when it collects
+    with quick_import():  # as a trainer; what it leaves is frozen, or each forked process copies it
+        for name in sys.argv[2:]:
+            importlib.import_module(name)
     gc.set_threshold(100_000, 20, 20)
     request = Server(requests).serve()
     if request is None:
