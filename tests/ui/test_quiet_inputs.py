@@ -59,6 +59,18 @@ def test_that_the_wheel_changes_only_what_has_the_focus(qtbot, make):
     assert shown_value(widget) != before
 
 
+def test_that_a_box_without_a_choice_says_what_is_chosen(qtbot):
+    box = ComboBox()
+    qtbot.addWidget(box)
+    box.addItems(["first", "second"])
+    box.setPlaceholderText("Runs")
+    box.setCurrentIndex(-1)
+    box.resize(200, 30)
+    assert box.shownText() == "Runs"
+    box.setCurrentIndex(1)
+    assert box.shownText() == "second"
+
+
 def test_that_a_number_is_reported_once_when_it_is_finished(qtbot):
     box = SpinBox()
     qtbot.addWidget(box)

@@ -43,7 +43,7 @@ class ComboBox(QComboBox):
         self.update()
 
     def shownText(self) -> str:
-        """What is seen of its text now."""
+        """What is seen of its text now; where nothing is chosen, of the words that say what is."""
         option = QStyleOptionComboBox()
         self.initStyleOption(option)
         field = QStyle.SubControl.SC_ComboBoxEditField
@@ -51,7 +51,10 @@ class ComboBox(QComboBox):
         room = self.style().subControlRect(control, option, field, self).width() - _AROUND_TEXT
         if not option.currentIcon.isNull():
             room -= option.iconSize.width() + _AROUND_ICON
-        return self.fontMetrics().elidedText(self.currentText(), self._elide_mode, max(0, room))
+        return self.fontMetrics().elidedText(self._words(), self._elide_mode, max(0, room))
+
+    def _words(self) -> str:
+        return self.currentText() or self.placeholderText()
 
     @override
     def paintEvent(self, e: QPaintEvent) -> None:
@@ -65,7 +68,7 @@ class ComboBox(QComboBox):
     @override
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
-            return show_whole(self, event, self.currentText(), self.shownText())
+            return show_whole(self, event, self._words(), self.shownText())
         return super().event(event)
 
     @override
