@@ -1,10 +1,10 @@
-"""What a single example is that a person gives a trained model."""
+"""What a single example is that a model is asked about."""
 
 from enum import StrEnum
 
 
 class AskedKind(StrEnum):
-    """What a single example of a model is."""
+    """What a person gives."""
 
     IMAGE = "image"
     ROW = "row"

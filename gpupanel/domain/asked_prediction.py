@@ -1,12 +1,10 @@
 """Single examples that a model is asked about at once: the questions, and the answers."""
 
 from collections.abc import Mapping
-from enum import StrEnum
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from gpupanel.domain.data import DataSettings, KerasData, TableData, TextData
 from gpupanel.domain.preview import ExamplePreview
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
@@ -22,28 +20,6 @@ LONGEST_TEXT = 100_000
 _Name = Annotated[str, AfterValidator(visible_line)]
 Cell = float | Annotated[str, Field(max_length=LONGEST_TEXT)] | None
 """What stands in a column; ``None``: nothing."""
-
-
-class AskedKind(StrEnum):
-    """What a single example of a model is."""
-
-    IMAGE = "image"
-    ROW = "row"
-    TEXT = "text"
-    NONE = "none"
-    """Nothing that a person drops or types, such as a row of numbers without a table."""
-
-
-def asked_kind_of(data: DataSettings) -> AskedKind:
-    """What a single example is of a model that learned from that data."""
-    if isinstance(data, TableData):
-        return AskedKind.ROW
-    if isinstance(data, TextData):
-        return AskedKind.TEXT
-    # Of arrays nobody knows what range their numbers have: a picture in a file has bytes.
-    is_read_from_files = hasattr(data, "image_size") and hasattr(data, "color")
-    is_picture = isinstance(data, KerasData) and data.picture is not None
-    return AskedKind.IMAGE if is_read_from_files or is_picture else AskedKind.NONE
 
 
 class AskedColumn(Value):

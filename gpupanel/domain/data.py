@@ -11,6 +11,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 from typing_extensions import override
 
+from gpupanel.domain.asked_kind import AskedKind
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.data_source import MOST_CLASSES as MOST_CLASSES
 from gpupanel.domain.data_source import Axes as Axes
@@ -304,6 +305,7 @@ class TfdsData(ImageSource):
     )
 
     module: ClassVar[str] = "tfds"
+    asked_as: ClassVar[AskedKind] = AskedKind.IMAGE
     may_lack_labels: ClassVar[bool] = True
     may_predict_several: ClassVar[bool] = True
     path_noun: ClassVar[str] = "data set"

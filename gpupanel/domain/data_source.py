@@ -7,8 +7,10 @@ from typing import Annotated, Any, ClassVar, Self
 from pydantic import Field
 from typing_extensions import override
 
+from gpupanel.domain.asked_kind import AskedKind
 from gpupanel.domain.augmentation import NO_AUGMENTATION, Augmentation
 from gpupanel.domain.choice import ChoiceEnum
+from gpupanel.domain.decoded_images import Color, ImageSize
 from gpupanel.domain.files_below import files_below
 from gpupanel.domain.kind import KindValue
 from gpupanel.domain.setting import PathKind, Setting, SettingType, setting, settings_of
@@ -177,6 +179,9 @@ class DataSource(KindValue):
     """What its path leads to."""
     greatest: ClassVar[int] = 255
     """The greatest value a pixel can have."""
+    asked_as: ClassVar[AskedKind] = AskedKind.NONE
+    """What a single example is, as a rule. Of arrays nobody knows what range their numbers have,
+    which a picture in a file would have to have, too."""
 
     validation_fraction: Fraction | None = setting(
         "Validation",
@@ -254,6 +259,19 @@ class DataSource(KindValue):
         offered = (each for each in settings_of(type(self)) if each.is_offered)
         left_out = any(getattr(self, each.name) is None for each in offered)
         return (left_out or self.target_kind is None) and not self.lacks_path
+
+    @property
+    def picture(self) -> tuple[ImageSize, Color] | None:
+        """How a picture in a file becomes one of its examples, where no setting says it.
+
+        ``None``: they say it, or it does not become one.
+        """
+        return None
+
+    @property
+    def asked_kind(self) -> AskedKind:
+        """What a person gives who asks a model about a single example."""
+        return self.asked_as if self.picture is None else AskedKind.IMAGE
 
     @property
     def files_setting(self) -> Setting | None:

@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BeforeValidator, Field
 from typing_extensions import override
 
+from gpupanel.domain.asked_kind import AskedKind
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.data_source import (
     ImageSource,
@@ -177,6 +178,7 @@ class ImagesData(ImageSource):
     predicts_on_unlabelled: ClassVar[bool] = True
     may_predict_several: ClassVar[bool] = True
     is_decoded: ClassVar[bool] = True
+    asked_as: ClassVar[AskedKind] = AskedKind.IMAGE
     path_noun: ClassVar[str] = "folder of images"
 
     @property

@@ -203,8 +203,8 @@ class KerasData(ImageSource):
         return {"mnist": 2, "fashion_mnist": 2, "cifar10": 3, "cifar100": 3}.get(self.source, 1)
 
     @property
+    @override
     def picture(self) -> tuple[ImageSize, Color] | None:
-        """How a picture in a file becomes one of these; ``None``: they are no pictures."""
         return _PICTURES.get(self.source)
 
     @property

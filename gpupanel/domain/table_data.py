@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, Field
 from typing_extensions import override
 
+from gpupanel.domain.asked_kind import AskedKind
 from gpupanel.domain.choice import Choice, ChoiceEnum
 from gpupanel.domain.data_source import (
     DataSource,
@@ -310,6 +311,7 @@ class TableData(DataSource):
     may_predict_several: ClassVar[bool] = True
     makes_features: ClassVar[bool] = True
     has_categories: ClassVar[bool] = True
+    asked_as: ClassVar[AskedKind] = AskedKind.ROW
     leaves_out_unlabelled: ClassVar[bool] = True
     path_noun: ClassVar[str] = "table"
 

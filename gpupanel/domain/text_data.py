@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BeforeValidator, Field
 from typing_extensions import override
 
+from gpupanel.domain.asked_kind import AskedKind
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.data_source import (
     DataSource,
@@ -134,6 +135,7 @@ class TextData(DataSource):
     may_predict_several: ClassVar[bool] = True
     leaves_out_unlabelled: ClassVar[bool] = True
     makes_features: ClassVar[bool] = True
+    asked_as: ClassVar[AskedKind] = AskedKind.TEXT
     path_noun: ClassVar[str] = "folder or table of texts"
 
     @property

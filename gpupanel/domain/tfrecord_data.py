@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Final, Literal, get_args
 from pydantic import BeforeValidator, Field
 from typing_extensions import override
 
+from gpupanel.domain.asked_kind import AskedKind
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.data_source import (
     ClassCount,
@@ -160,6 +161,7 @@ class TfrecordData(ImageSource):
     class_count: ClassCount | None = class_count_setting(advanced=True)
 
     module: ClassVar[str] = "tfrecord"
+    asked_as: ClassVar[AskedKind] = AskedKind.IMAGE
     predicts_on_unlabelled: ClassVar[bool] = True
     may_lack_labels: ClassVar[bool] = True
     may_predict_several: ClassVar[bool] = True

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from gpupanel.domain.data import DataSettings, KerasData
+from gpupanel.domain.data import DataSettings
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.kind import Kind
 from gpupanel.domain.model import DEFAULT_MODEL, ModelSettings, saved_model
@@ -179,7 +179,7 @@ def _suffixes(data: DataSettings) -> tuple[str, ...]:
 
 def _shared(data: DataSettings, kind: Kind) -> dict[str, object]:
     """What both kinds ask for about an example, such as its size."""
-    if isinstance(data, KerasData) and data.picture is not None:
+    if data.picture is not None:
         return dict(zip(_OF_AN_EXAMPLE, data.picture, strict=True))
     names = {each.name for each in settings_of(kind.values) if each.name in _OF_AN_EXAMPLE}
     return {name: getattr(data, name) for name in names if hasattr(data, name)}

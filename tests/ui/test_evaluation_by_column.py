@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QComboBox, QLabel
 
 from gpupanel.runs.following.column_slices import ColumnSlices, Slice, SlicedColumn
 from gpupanel.runs.following.evaluation_figures import EvaluationFigures
-from gpupanel.ui.panels.evaluation_panel.columns_view import ColumnsView, SliceBars
+from gpupanel.ui.panels.evaluation_panel.columns_view import ColumnResultsView, SliceBars
 
 TOWN = SlicedColumn("town", (Slice("Oslo", 1_200, 0.9), Slice("Rome", 300, 0.5)))
 AGE = SlicedColumn("age\x1b", (Slice("below 30", 700, 0.75), Slice("30 and more", 800, 0.875)))
@@ -15,7 +15,7 @@ FOUND = ColumnSlices((TOWN, AGE), 2, 0.82, is_accuracy=True)
 
 @pytest.fixture
 def view(qtbot):
-    view = ColumnsView()
+    view = ColumnResultsView()
     qtbot.addWidget(view)
     view.resize(800, 400)
     view.show()
@@ -23,7 +23,7 @@ def view(qtbot):
     return view
 
 
-def shown(view: ColumnsView) -> str:
+def shown(view: ColumnResultsView) -> str:
     return view.findChild(SliceBars).accessibleDescription()
 
 

@@ -13,7 +13,9 @@ import pytest
 from PySide6.QtCore import QMetaMethod, QObject, QThread, SignalInstance
 from PySide6.QtWidgets import QPushButton
 
+from gpupanel.domain.asked_prediction import PredictionAnswer, PredictionAsked
 from gpupanel.domain.gpu_support import GpuSupport
+from gpupanel.domain.model import SavedModel
 from gpupanel.domain.preview import DataPreview, preview_request
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import DeviceSettings, Profile
@@ -27,6 +29,7 @@ from gpupanel.runs.questions.data_preview import preview_data
 from gpupanel.runs.questions.question import Question, Reply
 from gpupanel.runs.sweeps import starting
 from gpupanel.runs.tensorboard import TensorBoards
+from gpupanel.runs.tools.prediction.predictor import Predictor
 from gpupanel.ui import tools, workers
 from gpupanel.ui.bindings.comparison import Comparison
 from gpupanel.ui.run_state import RunState
@@ -41,6 +44,7 @@ from gpupanel.ui.workers import (
     gpu_support_worker,
     history_worker,
     launch_worker,
+    prediction_worker,
     queue_worker,
     run_reader,
     run_worker,
@@ -313,6 +317,18 @@ def _following(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) ->
     return Case(watch, watch.start, watch.unreadable, watch.followed, failing)
 
 
+def _asking_a_model(error: Exception, _runs: Path, _patch: pytest.MonkeyPatch) -> Case:
+    predictor = Predictor()
+    predictor.ask = failing = _Failing(error, lambda *_: PredictionAnswer())
+    asker = prediction_worker.ModelAsker(predictor)
+    model = SavedModel(path="/m.keras")
+    asked = PredictionAsked(profile=Profile(task="predict", model=model))
+    heard: list[PredictionAnswer] = []
+    order = lambda: asker.ask(lambda: asked, heard.append)  # noqa: E731
+    free = lambda: bool(heard) and not asker.is_busy()  # noqa: E731
+    return Case(asker, order, asker.refused, asker.answered, failing, free)
+
+
 CASES: dict[str, tuple[Make, ...]] = {
     "GpuSupportLoader": (_asking_about_gpus,),
     "FolderWatch": (_looking_at_the_folder,),
@@ -332,6 +348,7 @@ CASES: dict[str, tuple[Make, ...]] = {
         _deleting_a_run,
     ),
     "QuestionWorker": (_asking,),
+    "ModelAsker": (_asking_a_model,),
     "Launcher": (_launching, _resuming),
     "TensorBoardOpener": (_opening_tensorboard,),
     "QueueWatch": (_queueing,),

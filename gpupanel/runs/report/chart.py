@@ -6,12 +6,12 @@ from typing import Final
 
 from gpupanel.domain.number_text import number
 from gpupanel.runs.report.markup import Html, element
-from gpupanel.runs.report.plot_frame import HEIGHT, WIDTH, Axis, Frame
+from gpupanel.runs.report.plot_frame import HEIGHT, WIDTH, PlotAxis, Frame
 
 _GREATEST: Final = 1e30
 """What is beyond that is no measurement, and no axis reaches it."""
 _MOST_DOTS: Final = 40
-_WHOLE: Final = Axis(0.0, 1.0, 0.2)
+_WHOLE: Final = PlotAxis(0.0, 1.0, 0.2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,8 @@ def chart(title: str, below: str, lines: Sequence[Line]) -> Html:
     if not kept:
         return Html()
     frame = Frame(
-        Axis.over([x for line in kept for x, _ in line.points]),
-        Axis.over([y for line in kept for _, y in line.points]),
+        PlotAxis.over([x for line in kept for x, _ in line.points]),
+        PlotAxis.over([y for line in kept for _, y in line.points]),
     )
     legend = (_key(line, f" {number(line.points[-1][1])}") for line in kept)
     drawn = (each for line in kept for each in _drawn(line, frame, _ends_of(line)))
@@ -91,7 +91,7 @@ def scatter(title: str, below: str, points: Sequence[tuple[float, float]]) -> Ht
     kept = _drawable(points)
     if not kept:
         return Html()
-    axis = Axis.over([value for point in kept for value in point])
+    axis = PlotAxis.over([value for point in kept for value in point])
     frame = Frame(axis, axis)
     dots = "".join(f"M{frame.x(x)} {frame.y(y)}h.01" for x, y in kept)
     drawn = (element("path", d=Html(dots), class_="dots"), _diagonal(frame))
@@ -110,7 +110,7 @@ def histogram(title: str, below: str, counts: Sequence[int], span: tuple[float, 
     low, high = span
     if not -_GREATEST < low < high < _GREATEST or not counts:
         return Html()
-    frame = Frame(Axis.over([low, high]), Axis.over([0.0, float(max(counts))]))
+    frame = Frame(PlotAxis.over([low, high]), PlotAxis.over([0.0, float(max(counts))]))
     width = (high - low) / len(counts)
     bars = []
     for place, each in enumerate(counts):

@@ -20,7 +20,7 @@ _LEAST: Final = 1e-20
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class PlotAxis:
     """The span of an axis and its marks.
 
     Attributes:
@@ -34,7 +34,7 @@ class Axis:
     step: float
 
     @classmethod
-    def over(cls, values: Sequence[float]) -> "Axis":
+    def over(cls, values: Sequence[float]) -> "PlotAxis":
         """An axis from a round number below all values to one above them."""
         least, most = min(values), max(values)
         size = max(abs(least), abs(most))
@@ -72,8 +72,8 @@ class Frame:
         upward: The left one.
     """
 
-    across: Axis
-    upward: Axis
+    across: PlotAxis
+    upward: PlotAxis
 
     @cached_property
     def left(self) -> float:

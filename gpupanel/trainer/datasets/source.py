@@ -4,13 +4,16 @@ import importlib
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 import numpy as np
 
+from gpupanel.domain.asked_prediction import AskedColumn, PredictionAsked
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.data import DataSettings
 from gpupanel.domain.data_source import DataSource
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.datasets.examples import AllExamples, DataSet, Examples, chained
 from gpupanel.trainer.datasets.images.decoding import ImageDecoding
 from gpupanel.trainer.datasets.progress import OnProgress, ignore_progress
@@ -119,6 +122,51 @@ class Source(Protocol[Settings]):
         del data, reading
         return Found()
 
+    def single(
+        self, data: Settings, asked: PredictionAsked, recipe: str, folder: Path
+    ) -> DataSettings:
+        """The data that holds one example alone: the one that a model is asked about.
+
+        Args:
+            data: As the profile of the question has it.
+            asked: The question. Where it wants to know what the model takes, any example will do.
+            recipe: What the model's file says of how its features were made.
+            folder: Where the example may be written.
+
+        Raises:
+            ProblemError: There is none of that kind, or it does not fit the model.
+        """
+        del data, asked, recipe, folder
+        raise ProblemError(
+            example_refused(
+                "The model takes examples that nobody can give one by one.",
+                "Predict by a run: set it up in the session.",
+            )
+        )
+
+    def asked_columns(self, data: Settings, recipe: str) -> tuple[AskedColumn, ...]:
+        """What a person gives who asks about a row; none where an example is none.
+
+        Args:
+            data: What the model learned from.
+            recipe: What the model's file says of how its features were made.
+
+        Raises:
+            ProblemError: It says nothing.
+        """
+        del data, recipe
+        return ()
+
+    def value_names(self, data: Settings, recipe: str) -> tuple[str, ...]:
+        """What values are of that are predicted; none where nobody knows.
+
+        Args:
+            data: What the model learned from.
+            recipe: What the model's file says of how its features were made.
+        """
+        del data, recipe
+        return ()
+
     def scan(self, data: Settings, reading: Reading, on_first_report: OnFirstReport) -> Scanned:
         """Scan all of the data, in memory that does not grow with it.
 
@@ -131,6 +179,11 @@ class Source(Protocol[Settings]):
             ProblemError: It cannot be read, and why.
         """
         return scan_examples(self.read(data, reading), reading.on_progress, on_first_report)
+
+
+def example_refused(message: str, hint: str) -> Problem:
+    """Why a single example is not predicted."""
+    return Problem(code="example_refused", message=message, hint=hint)
 
 
 def scan_unlabelled(

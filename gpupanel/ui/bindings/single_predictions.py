@@ -9,13 +9,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from PySide6.QtGui import QImage
 
-from gpupanel.domain.asked_prediction import (
-    AskedKind,
-    Cell,
-    PredictionAnswer,
-    PredictionAsked,
-    asked_kind_of,
-)
+from gpupanel.domain.asked_kind import AskedKind
+from gpupanel.domain.asked_prediction import Cell, PredictionAnswer, PredictionAsked
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.problem_text import problem_sentences
@@ -83,7 +78,9 @@ class SinglePredictions(QObject):
         self._area = area = live.predictions.single
         self._asker = asker or ModelAsker(parent=self)
         self._saver = WorkerFacade("save answers", self)
-        self._saver.refused.connect(self.refused)
+        for each in (self._asker, self._saver):
+            each.refused.connect(self.refused)
+        self._asker.answered.connect(self._note_loaded)
         self._pasted: TemporaryDirectory[str] | None = None
         self._pasted_count = 0
         self._asked: dict[int, PredictionAsked] = {}
@@ -144,7 +141,7 @@ class SinglePredictions(QObject):
             return
         # The page of a run that predicts shows what that found.
         is_itself = trained.task == "predict"
-        shown = layout, AskedKind.NONE if is_itself else asked_kind_of(trained.data)
+        shown = layout, AskedKind.NONE if is_itself else trained.data.asked_kind
         if shown != self._shown:
             self._shown = shown
             self._area.begin(shown[1])
@@ -249,13 +246,13 @@ class SinglePredictions(QObject):
 
     def _on_answer(self, number: int, answer: PredictionAnswer) -> None:
         self._area.answers.answer(number, answer)
-        self._note_loaded()
         if self._area.answers.heat.isChecked():
             # After the answers: of a large network it takes longer than these.
             self._ask_heat_maps()
 
-    def _note_loaded(self) -> None:
-        if not self._is_loaded:
+    @Slot(object)
+    def _note_loaded(self, answer: PredictionAnswer) -> None:
+        if answer.predicted and not self._is_loaded:
             self._is_loaded = True
             self._update()
 
@@ -295,7 +292,6 @@ class SinglePredictions(QObject):
     def _on_typed_answer(self, number: int, title: str, answer: PredictionAnswer) -> None:
         self._is_asking = False
         self._area.answers.answer(number, answer, title)
-        self._note_loaded()
         self._ask_waiting()
 
     @Slot()

@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QWidget
 
-from gpupanel.domain.asked_prediction import AskedKind
+from gpupanel.domain.asked_kind import AskedKind
 from gpupanel.ui.run_page.model_runs_page import ModelRunsPage
 from gpupanel.ui.run_page.predict.area import SingleExamples
 from gpupanel.ui.widgets.layouts import column_in

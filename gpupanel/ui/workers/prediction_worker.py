@@ -4,29 +4,16 @@ from collections.abc import Callable
 from functools import partial
 from threading import Event
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from typing_extensions import override
 
 from gpupanel.domain.asked_prediction import PredictionAnswer, PredictionAsked
 from gpupanel.domain.problem import Problem
 from gpupanel.runs.tools.prediction.predictor import Predictor
 from gpupanel.ui.workers.facade import WorkerFacade
-from gpupanel.ui.workers.worker_thread import Worker
 
 MakeAsked = Callable[[], PredictionAsked]
 OnAnswer = Callable[[PredictionAnswer], object]
-
-
-class _Asking(Worker):
-    """Has the process as long as the thread lasts, however it comes to its end."""
-
-    def __init__(self, predictor: Predictor) -> None:
-        super().__init__()
-        self.predictor = predictor
-
-    @override
-    def close(self) -> None:
-        self.predictor.close()
 
 
 class ModelAsker(WorkerFacade):
@@ -37,22 +24,30 @@ class ModelAsker(WorkerFacade):
         parent: Owns the facade.
     """
 
+    answered = Signal(object)
+    """The model has answered, whatever: a :class:`PredictionAnswer`."""
+
     def __init__(self, predictor: Predictor | None = None, parent: QObject | None = None) -> None:
+        super().__init__("predict examples", parent)
         self._predictor = predictor or Predictor()
-        super().__init__("predict examples", parent, _Asking(self._predictor))
 
     def ask(self, make: MakeAsked, on_answer: OnAnswer) -> None:
         """Ask that; ``on_answer`` is called with what comes of it, unless it is forgotten.
 
         Args:
             make: Makes the question, in the worker's thread.
-            on_answer: Called in the GUI thread.
+            on_answer: Called in the GUI thread; where the question could not be asked, with why.
         """
 
-        def failed(problems: tuple[Problem, ...]) -> None:
-            on_answer(PredictionAnswer(problems=problems))
+        def answer(found: PredictionAnswer) -> None:
+            on_answer(found)
+            self.answered.emit(found)
 
-        self.submit(partial(_answer, self._predictor, make, self.dropped), on_answer, failed)
+        def fail(problems: tuple[Problem, ...]) -> None:
+            on_answer(PredictionAnswer(problems=problems))
+            self.refused.emit(problems)
+
+        self.submit(partial(_answer, self._predictor, make, self.dropped), answer, fail)
 
     def forget(self) -> None:
         """Want no answers any more, and let the process end."""
@@ -62,9 +57,11 @@ class ModelAsker(WorkerFacade):
 
     @override
     def stop(self) -> None:
-        """Want no answers any more; the process ends with the thread."""
+        """Want no answers any more, and end the process."""
         self.drop()
         super().stop()
+        # Here, since a thread that is ending takes no more work.
+        self._predictor.close()
 
 
 def _answer(predictor: Predictor, make: MakeAsked, dropped: Event) -> PredictionAnswer:

@@ -3,13 +3,12 @@
 import pytest
 from pydantic import ValidationError
 
+from gpupanel.domain.asked_kind import AskedKind
 from gpupanel.domain.asked_prediction import (
     LONGEST_TEXT,
-    AskedKind,
     HeatMap,
     PredictedNumber,
     PredictionAsked,
-    asked_kind_of,
 )
 from gpupanel.domain.data import (
     DigitsData,
@@ -42,7 +41,7 @@ PROFILE = Profile(task="predict", model=SavedModel(path="/m.keras"))
     ],
 )
 def test_that_the_data_says_what_an_example_is(data: object, kind: AskedKind) -> None:
-    assert asked_kind_of(data) is kind
+    assert data.asked_kind is kind
 
 
 def test_that_names_are_shown_on_a_line_and_texts_are_bounded() -> None:

@@ -2,7 +2,7 @@
 
 import json
 from contextlib import suppress
-from threading import Event
+from threading import Event, Lock
 from typing import Final
 
 from pydantic import ValidationError
@@ -32,7 +32,7 @@ predict_example: Final = Question[PredictionAsked, PredictionAnswer](
 class Predictor:
     """Starts the process when somebody asks; on the CPU, whatever GPUs there are.
 
-    Of one thread at a time.
+    Several threads may use it: one waits for the other.
 
     Args:
         question: What is started, and what is said where it does not answer.
@@ -44,6 +44,7 @@ class Predictor:
         self._question = question
         self._process: Conversation | None = None
         self._number = 0
+        self._lock = Lock()
 
     @property
     def process_number(self) -> int | None:
@@ -61,6 +62,18 @@ class Predictor:
             cancelled: Set, by any thread, when the answer is not wanted any more: the process ends,
                 and the answer is empty.
         """
+        with self._lock:
+            return self._answer(asked, cancelled)
+
+    def close(self) -> None:
+        """End the process, if there is one; the next question starts another.
+
+        Waits for an answer that is waited for.
+        """
+        with self._lock:
+            self._end()
+
+    def _answer(self, asked: PredictionAsked, cancelled: Event | None) -> PredictionAnswer:
         self._number += 1
         asked = asked.model_copy(update={"number": self._number})
         # Not model_dump_json(), which raises for a path that is no UTF-8.
@@ -71,7 +84,7 @@ class Predictor:
                 self._process = Conversation(question.command, variables_of(CPU_KEY))
             reply = self._process.ask(words, question.limit_s, cancelled)
         except OSError as error:
-            self.close()
+            self._end()
             return PredictionAnswer(problems=(question.not_started(error),))
         misread = ""
         if isinstance(reply, bytes):
@@ -84,13 +97,12 @@ class Predictor:
                     return answer
                 misread = f"the answer {answer.number} to the question {asked.number}"
             reply = ChildAnswer(ChildEnd.BY_ITSELF, exit_code=0)
-        self.close()
+        self._end()
         if reply.end is ChildEnd.CANCELLED:
             return PredictionAnswer()
         return PredictionAnswer(problems=(question.death(reply, misread, question.limit_s),))
 
-    def close(self) -> None:
-        """End the process, if there is one; the next question starts another."""
+    def _end(self) -> None:
         process, self._process = self._process, None
         if process is not None:
             with suppress(OSError):

@@ -7,10 +7,12 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
+from PIL import Image
 from typing_extensions import override
 
+from gpupanel.domain.asked_prediction import PredictionAsked
 from gpupanel.domain.choice import Choice
-from gpupanel.domain.data import DataCache, ImagesData, Scaling, Target
+from gpupanel.domain.data import DataCache, DataSettings, ImagesData, Scaling, Target
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.visible_text import as_utf8, visible_line
 from gpupanel.trainer.datasets.examples import (
@@ -41,10 +43,17 @@ from gpupanel.trainer.datasets.scanning.image_sets import list_all_sets
 from gpupanel.trainer.datasets.scanning.images import listed_images, scan_images
 from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
-from gpupanel.trainer.datasets.source import Found, Reading, Source, all_examples
+from gpupanel.trainer.datasets.source import (
+    Found,
+    Reading,
+    Source,
+    all_examples,
+    example_refused,
+)
 from gpupanel.trainer.size_limits import check_size
 
 _MOST_OFFERED = 1000
+_BLANK_SIDE = 8
 
 
 def read_images(
@@ -217,6 +226,21 @@ class _Images(Source[ImagesData]):
             must_differ=reading.must_differ,
             decoding=reading.decoding,
         )
+
+    @override
+    def single(
+        self, data: ImagesData, asked: PredictionAsked, recipe: str, folder: Path
+    ) -> DataSettings:
+        del recipe
+        if asked.row is not None or asked.text is not None:
+            raise ProblemError(
+                example_refused("The model takes pictures.", "Give it a file of one.")
+            )
+        if asked.wants == "inputs":
+            place = folder / "blank.png"
+            Image.new("RGB", (_BLANK_SIDE, _BLANK_SIDE)).save(place)
+            return data.with_files([str(place)])
+        return data
 
     @override
     def read_all(self, data: ImagesData, reading: Reading, *, needs_labels: bool) -> AllExamples:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from typing_extensions import override
 
+from gpupanel.domain.asked_prediction import AskedColumn, PredictionAsked
 from gpupanel.domain.choice import Choice
-from gpupanel.domain.data import Target
+from gpupanel.domain.data import DataSettings, Target
 from gpupanel.domain.empty_words import EmptyWords
 from gpupanel.domain.problem import Fix, Problem, ProblemError
 from gpupanel.domain.table_data import TableData
@@ -23,7 +24,7 @@ from gpupanel.trainer.datasets.examples import (
 from gpupanel.trainer.datasets.file_prints import DataFiles
 from gpupanel.trainer.datasets.scanning.examples import scan_examples
 from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
-from gpupanel.trainer.datasets.source import Found, Reading, Source
+from gpupanel.trainer.datasets.source import Found, Reading, Source, no_download
 from gpupanel.trainer.datasets.tables.chosen_table import (
     detected_overview,
     labels_of_rows,
@@ -48,6 +49,7 @@ from gpupanel.trainer.datasets.tables.recipe import (
     feature_columns,
 )
 from gpupanel.trainer.datasets.tables.row_columns import ChosenRows, RowColumns
+from gpupanel.trainer.datasets.tables.single_row import asked_column, table_of_row
 from gpupanel.trainer.datasets.tables.summary import column_summaries, hints, unknown_categories
 from gpupanel.trainer.datasets.tables.table_examples import TableExamples
 from gpupanel.trainer.datasets.tables.target_notes import target_notes
@@ -132,13 +134,7 @@ class _TableSource(Source[TableData]):
     def read_all(self, data: TableData, reading: Reading, *, needs_labels: bool) -> AllExamples:
         recipe = recipe_of(reading)
         if recipe is None:
-            raise data_problem(
-                "table_recipe_missing",
-                "The saved model has no record of how its features are made of a table's columns.",
-                "Use a model that was trained on a table here; for another one, save the rows as "
-                "it takes them in a NumPy array.",
-                field="model.path",
-            )
+            raise _without_recipe()
         table = opened(data, reading, recipe)
         targets = targets_of(data, table.names, recipe)
         places = target_places(table, targets, needs_labels=needs_labels)
@@ -182,6 +178,27 @@ class _TableSource(Source[TableData]):
             columns=RowColumns((ChosenRows(table, rows), *further.rows.values())),
             notes=(*notes, *further.notes),
         )
+
+    @override
+    def single(
+        self, data: TableData, asked: PredictionAsked, recipe: str, folder: Path
+    ) -> DataSettings:
+        known = recipe_of(Reading(no_download, recipe=recipe))
+        if known is None:
+            raise _without_recipe()
+        return table_of_row(data, asked, known, folder)
+
+    @override
+    def asked_columns(self, data: TableData, recipe: str) -> tuple[AskedColumn, ...]:
+        known = recipe_of(Reading(no_download, recipe=recipe))
+        if known is None:
+            raise _without_recipe()
+        return tuple(map(asked_column, known.features))
+
+    @override
+    def value_names(self, data: TableData, recipe: str) -> tuple[str, ...]:
+        known = recipe_of(Reading(no_download, recipe=recipe))
+        return () if known is None else known.targets
 
     @override
     def find(self, data: TableData, reading: Reading) -> Found:
@@ -237,6 +254,16 @@ class _TableSource(Source[TableData]):
             formats={form_of_table(table.overview): table.rows},
             problems=(*scanned.problems, *columns.problems),
         )
+
+
+def _without_recipe() -> ProblemError:
+    return data_problem(
+        "table_recipe_missing",
+        "The saved model has no record of how its features are made of a table's columns.",
+        "Use a model that was trained on a table here; for another one, save the rows as "
+        "it takes them in a NumPy array.",
+        field="model.path",
+    )
 
 
 def _of_classes(recipe: TableRecipe, labels: TargetLabels) -> TableRecipe:

@@ -7,8 +7,9 @@ import numpy.typing as npt
 from pydantic import ValidationError
 from typing_extensions import override
 
+from gpupanel.domain.asked_prediction import PredictionAsked
 from gpupanel.domain.choice import Choice
-from gpupanel.domain.data import Target, TextData
+from gpupanel.domain.data import DataSettings, Target, TextData
 from gpupanel.domain.preview import TextsPreview
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.visible_text import visible_line
@@ -25,12 +26,13 @@ from gpupanel.trainer.datasets.examples import (
 )
 from gpupanel.trainer.datasets.scanning.examples import scan_examples
 from gpupanel.trainer.datasets.scanning.scanned import Digests, OnFirstReport, Scanned
-from gpupanel.trainer.datasets.source import Found, Reading, Source
+from gpupanel.trainer.datasets.source import Found, Reading, Source, no_download
 from gpupanel.trainer.datasets.split import divide
 from gpupanel.trainer.datasets.tables.empty_cells import known_words, word_problems
 from gpupanel.trainer.datasets.tables.targets import TargetLabels
 from gpupanel.trainer.datasets.texts.recipe import TextRecipe
 from gpupanel.trainer.datasets.texts.rows import TextRows, counted, numbers_in
+from gpupanel.trainer.datasets.texts.single_text import table_of_text
 from gpupanel.trainer.datasets.texts.table_texts import chosen_columns, overview_of_texts
 from gpupanel.trainer.datasets.texts.text_sets import TextSet, files_of, read_sets
 from gpupanel.trainer.datasets.texts.words import FIRST_WORD, SPECIAL_WORDS, most_frequent
@@ -229,6 +231,17 @@ class _Texts(Source[TextData]):
             words=(*SPECIAL_WORDS, *recipe.words),
             notes=tuple(note for each in sets.values() for note in each.notes),
         )
+
+    @override
+    def single(
+        self, data: TextData, asked: PredictionAsked, recipe: str, folder: Path
+    ) -> DataSettings:
+        known = _recipe(Reading(no_download, recipe=recipe))
+        return table_of_text(data, asked, known, folder)
+
+    @override
+    def value_names(self, data: TextData, recipe: str) -> tuple[str, ...]:
+        return _recipe(Reading(no_download, recipe=recipe)).targets
 
     @override
     def find(self, data: TextData, reading: Reading) -> Found:

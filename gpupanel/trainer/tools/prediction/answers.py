@@ -10,27 +10,19 @@ import numpy as np
 from gpupanel.domain.asked_prediction import (
     MOST_COLUMNS_ASKED,
     MOST_PREDICTED,
-    AskedColumn,
     HeatMap,
     PredictedNumber,
     PredictionAnswer,
     PredictionAsked,
 )
-from gpupanel.domain.data import TableData, TextData
-from gpupanel.domain.data_source import names_in
+from gpupanel.domain.data import DataSettings
 from gpupanel.domain.preview import ExamplePreview
-from gpupanel.trainer.datasets.tables.recipe import FeatureColumn
-from gpupanel.trainer.datasets.tables.values import shown_day
-from gpupanel.trainer.datasets.texts.recipe import TextRecipe
+from gpupanel.trainer.datasets.source import Source, source_of
 from gpupanel.trainer.failures import problems_of, tensorflow_not_importable
 from gpupanel.trainer.memory_shortage import is_out_of_memory
 from gpupanel.trainer.models.model_file import check_model_file, recipe_in
 from gpupanel.trainer.quick_import import quick_import
-from gpupanel.trainer.tools.prediction.single_example import (
-    blank_example,
-    single_example,
-    table_recipe,
-)
+from gpupanel.trainer.tools.prediction.single_example import single_example
 from gpupanel.trainer.tools.preview.preview import example_preview
 
 if TYPE_CHECKING:
@@ -79,14 +71,13 @@ class Answers:
         What is wrong with the model is known before somebody gives an example, and the first one is
         answered as quickly as the others.
         """
-        if isinstance(asked.profile.data, TableData):
-            features = table_recipe(asked.profile.model.chosen_path).features
-            columns = tuple(_asked_column(each) for each in features[:MOST_COLUMNS_ASKED])
-            return PredictionAnswer(columns=columns, column_count=len(features))
-        model = self._begun(asked)
-        with blank_example(asked) as blank, single_example(blank) as examples:
-            model.predict(blank.profile, examples)
-        return PredictionAnswer()
+        data = asked.profile.data
+        columns = _source_of(asked).asked_columns(data, _recipe_of(asked))
+        if not columns:
+            model = self._begun(asked)
+            with single_example(asked) as examples:
+                model.predict(asked.profile, examples)
+        return PredictionAnswer(columns=columns[:MOST_COLUMNS_ASKED], column_count=len(columns))
 
     def _begun(self, asked: PredictionAsked) -> "LoadedModel":
         if self._model is None:
@@ -115,19 +106,6 @@ def _made_model() -> "LoadedModel":
 
     configure_graph_optimizer(is_one_cpu_device=True)
     return LoadedModel()
-
-
-def _asked_column(feature: FeatureColumn) -> AskedColumn:
-    is_date = feature.kind == "date"
-    return AskedColumn(
-        name=feature.name,
-        kind=feature.kind,
-        mean=feature.mean,
-        least=None if is_date else feature.least,
-        greatest=None if is_date else feature.greatest,
-        categories=feature.categories,
-        usual=shown_day(feature.first_day + feature.mean) if is_date else feature.usual,
-    )
 
 
 def _meant(found: "SinglePrediction") -> Meant:
@@ -174,18 +152,15 @@ def _heat_map(found: "SinglePrediction", image: ExamplePreview) -> dict[str, obj
 
 def _value_names(asked: PredictionAsked, count: int) -> tuple[str, ...]:
     """What values are of: the columns that were predicted, where they are known."""
-    data, names = asked.profile.data, tuple[str, ...]()
-    if isinstance(data, TableData):
-        names = table_recipe(asked.profile.model.chosen_path).targets
-    elif isinstance(data, TextData):
-        names = _targets_of_texts(asked)
-    else:
-        names = names_in(getattr(data, "label_columns", None))
+    names = _source_of(asked).value_names(asked.profile.data, _recipe_of(asked))
     if len(names) == count:
         return names
     return ("value",) if count == 1 else tuple(f"value {place}" for place in range(1, count + 1))
 
 
-def _targets_of_texts(asked: PredictionAsked) -> tuple[str, ...]:
-    recipe = recipe_in(asked.profile.model.chosen_path)
-    return TextRecipe.model_validate_json(recipe).targets if recipe else ()
+def _source_of(asked: PredictionAsked) -> Source[DataSettings]:
+    return source_of(asked.profile.data)
+
+
+def _recipe_of(asked: PredictionAsked) -> str:
+    return recipe_in(asked.profile.model.chosen_path)

@@ -127,7 +127,7 @@ class SliceBars(PaintedWidget):
         )
 
 
-class ColumnsView(FiguresView):
+class ColumnResultsView(FiguresView):
     """A column, its values as bars, and what the whole comes to."""
 
     def __init__(self, parent: QWidget | None = None) -> None:

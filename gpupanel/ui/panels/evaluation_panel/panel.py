@@ -13,7 +13,7 @@ from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui import formatting
 from gpupanel.ui.panels.evaluation_panel.calibration_view import CalibrationView
 from gpupanel.ui.panels.evaluation_panel.classes_view import ClassesView
-from gpupanel.ui.panels.evaluation_panel.columns_view import ColumnsView
+from gpupanel.ui.panels.evaluation_panel.columns_view import ColumnResultsView
 from gpupanel.ui.panels.evaluation_panel.predictions_view import PredictionsView
 from gpupanel.ui.panels.evaluation_panel.threshold_view import ThresholdView
 from gpupanel.ui.panels.evaluation_panel.totals import Totals
@@ -82,7 +82,7 @@ class EvaluationPanel(QWidget):
                 View("show_values", "Predicted over true", _VALUES_TIP, ValuePictures),
                 View("show_thresholds", "Threshold", _THRESHOLD_TIP, ThresholdView),
                 View("show_calibration", "Calibration", _CALIBRATION_TIP, CalibrationView),
-                View("show_columns", "By column", _COLUMNS_TIP, ColumnsView),
+                View("show_columns", "By column", _COLUMNS_TIP, ColumnResultsView),
             )
         )
         self._no_classes = QLabel(_VALUES)

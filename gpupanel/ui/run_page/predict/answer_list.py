@@ -4,7 +4,8 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QCheckBox, QLabel, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
-from gpupanel.domain.asked_prediction import AskedKind, PredictionAnswer
+from gpupanel.domain.asked_kind import AskedKind
+from gpupanel.domain.asked_prediction import PredictionAnswer
 from gpupanel.ui import formatting
 from gpupanel.ui.run_page.predict.answer_card import AnswerCard
 from gpupanel.ui.run_page.predict.example_answer import GivenExample, as_csv

@@ -5,7 +5,8 @@ from PySide6.QtGui import QHideEvent, QImage, QKeySequence, QShortcut, QShowEven
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 from typing_extensions import override
 
-from gpupanel.domain.asked_prediction import AskedColumn, AskedKind
+from gpupanel.domain.asked_kind import AskedKind
+from gpupanel.domain.asked_prediction import AskedColumn
 from gpupanel.ui.dropped_files import IMAGE_FILES, kind_to_predict_on
 from gpupanel.ui.run_page.predict.answer_list import AnswerList
 from gpupanel.ui.run_page.predict.picture_input import MOST_AT_ONCE, PictureInput
