@@ -6,7 +6,7 @@ from typing import Final
 
 from gpupanel.domain.number_text import number
 from gpupanel.runs.report.markup import Html, element
-from gpupanel.runs.report.plot_frame import HEIGHT, WIDTH, PlotAxis, Frame
+from gpupanel.runs.report.plot_frame import HEIGHT, WIDTH, Frame, PlotAxis
 
 _GREATEST: Final = 1e30
 """What is beyond that is no measurement, and no axis reaches it."""
