@@ -198,11 +198,11 @@ def pictures(tmp_path: Path) -> list[Path]:
     return [tmp_path / "1.png", tmp_path / "2.png"]
 
 
-def test_that_dropped_pictures_are_answered_in_place_the_newest_first(qtbot, desk, pictures):
+def test_that_dropped_pictures_are_answered_in_place_in_their_order(qtbot, desk, pictures):
     layout = desk.open(qtbot)
     assert [each.wants for each in desk.model.asked] == ["inputs"]  # it loads the model
     assert desk.drop(*pictures)
-    qtbot.waitUntil(lambda: desk.titles == ["2.png: cat", "1.png: cat"], timeout=10_000)
+    qtbot.waitUntil(lambda: desk.titles == ["1.png: cat", "2.png: cat"], timeout=10_000)
     for path, asked in zip(pictures, desk.model.examples, strict=True):
         assert asked.profile.task == "predict"
         assert asked.profile.model.chosen_path == str(layout.model)
@@ -213,6 +213,11 @@ def test_that_dropped_pictures_are_answered_in_place_the_newest_first(qtbot, des
         assert not asked.with_heat_map
     assert "2 answers" in desk.words()
     assert desk.many == []
+    # What is dropped later stands above.
+    desk.drop(pictures[1])
+    qtbot.waitUntil(
+        lambda: desk.titles == ["2.png: cat", "1.png: cat", "2.png: cat"], timeout=10_000
+    )
 
 
 def test_that_the_window_works_while_an_answer_is_waited_for(qtbot, desk, pictures):

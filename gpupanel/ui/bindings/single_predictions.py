@@ -213,8 +213,8 @@ class SinglePredictions(QObject):
     @Slot(object)
     def _ask_pictures(self, paths: tuple[str, ...]) -> None:
         self._show_area()
-        for path in paths:
-            self._ask(visible_line(Path(path).name), self._about(path))
+        for place, path in enumerate(paths):
+            self._ask(visible_line(Path(path).name), self._about(path), place)
 
     @Slot(QImage)
     def _ask_pasted(self, image: QImage) -> None:
@@ -226,9 +226,9 @@ class SinglePredictions(QObject):
         title = f"Pasted picture {self._pasted_count}"
         self._ask(title, partial(_saved_before, QImage(image), place, about))
 
-    def _ask(self, title: str, about: Callable[[], PredictionAsked]) -> None:
+    def _ask(self, title: str, about: Callable[[], PredictionAsked], place: int = 0) -> None:
         self._is_warm = True
-        number = self._area.answers.add(title)
+        number = self._area.answers.add(title, place)
         for gone in [each for each in self._asked if not self._area.answers.has(each)]:
             del self._asked[gone]
         self._asker.ask(self._noting(number, about), partial(self._on_answer, number))

@@ -52,15 +52,14 @@ class AnswerCard(QFrame):
         answer = example.answer
         self._title.setText(example.title)
         self._title.setVisible(bool(example.title))
-        self._name.setText(example.headline if answer is not None else waiting)
-        set_tone(self._name, Tone.MUTED if answer is None else Tone.PLAIN)
-        self._name.setVisible(answer is None or bool(answer.predicted))
+        self._name.setText(example.headline)
+        self._name.setVisible(answer is not None and bool(answer.predicted))
         self.setAccessibleName(": ".join(filter(None, (example.title, example.headline))))
         image = None if answer is None else answer.image
         self._picture.show_picture(None if image is None else scaled_image(image, _SIDE), "")
         self._heat.show_picture(None, "")
         self._bars.hide()
-        told = [example.sentences]
+        told = [example.sentences if answer is not None else waiting]
         if answer is not None:
             self._bars.setAnswer(answer)
             heat = answer.heat_map if with_heat else None

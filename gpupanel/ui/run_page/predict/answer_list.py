@@ -89,13 +89,18 @@ class AnswerList(QWidget):
             if example.answer is None:
                 self._show(number)
 
-    def add(self, title: str) -> int:
-        """Show an example that is waited for on top; its number."""
+    def add(self, title: str, place: int = 0) -> int:
+        """Show an example that is waited for; its number.
+
+        Args:
+            title: What it is called.
+            place: From the top: of several that are given together the first one stands first.
+        """
         number, self._next = self._next, self._next + 1
         card = AnswerCard()
         self._examples[number], self._cards[number] = GivenExample(title), card
         self._show(number)
-        self._column.insertWidget(0, card)
+        self._column.insertWidget(place, card)
         for oldest in list(self._cards)[: max(0, len(self._cards) - MOST_ANSWERS)]:
             self._remove(oldest)
         self._show_all()

@@ -1,8 +1,15 @@
 """Single examples on the left, what the model says of them on the right."""
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QHideEvent, QImage, QKeySequence, QShortcut, QShowEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import (
+    QHideEvent,
+    QImage,
+    QKeySequence,
+    QResizeEvent,
+    QShortcut,
+    QShowEvent,
+)
+from PySide6.QtWidgets import QBoxLayout, QFrame, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from gpupanel.domain.asked_kind import AskedKind
@@ -14,9 +21,14 @@ from gpupanel.ui.run_page.predict.row_input import RowInput
 from gpupanel.ui.run_page.predict.typed_text import TypedText
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import Note, Tone, set_tone
+from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.tips import wrapped
 
 _INPUT_WIDTH = 40 * GRID
+_NARROW = 88 * GRID
+"""Pixels: below, the answers stand under what is given."""
+_WIDEST = 2**24 - 1
+"""Pixels: Qt's own limit."""
 
 
 class SingleExamples(QWidget):
@@ -66,17 +78,16 @@ class SingleExamples(QWidget):
         self._inputs = QStackedWidget()
         for each in (self.pictures, typed):
             self._inputs.addWidget(each)
-        self._inputs.setFixedWidth(_INPUT_WIDTH)
         self._card = typed
-        left = QVBoxLayout()
-        left.setSpacing(GRID)
+        self._given = QWidget()
+        left = column_in(self._given, spacing=GRID)
         left.addWidget(self._inputs, 1)
         left.addWidget(self._status)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, GRID // 2, 0, GRID)
-        row.setSpacing(2 * GRID)
-        row.addLayout(left)
-        row.addWidget(self.answers, 1)
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._row.setContentsMargins(0, GRID // 2, 0, GRID)
+        self._row.addWidget(self._given)
+        self._row.addWidget(self.answers, 1)
+        self._lay_out(is_narrow=False)
         self.pictures.filesGiven.connect(self._sort_files)
         self.pictures.imageGiven.connect(self.pastedGiven)
         self.rows.rowGiven.connect(self.exampleChanged)
@@ -135,6 +146,20 @@ class SingleExamples(QWidget):
             return False
         self.picturesGiven.emit(paths)
         return True
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._lay_out(is_narrow=self.width() < _NARROW)
+
+    def _lay_out(self, *, is_narrow: bool) -> None:
+        """Beside each other, or the answers below."""
+        direction = QBoxLayout.Direction
+        self._row.setDirection(direction.TopToBottom if is_narrow else direction.LeftToRight)
+        self._row.setSpacing(GRID if is_narrow else 2 * GRID)
+        self._given.setMinimumWidth(0 if is_narrow else _INPUT_WIDTH)
+        self._given.setMaximumWidth(_WIDEST if is_narrow else _INPUT_WIDTH)
+        self.pictures.setFlat(is_flat=is_narrow)
 
     @override
     def showEvent(self, event: QShowEvent) -> None:

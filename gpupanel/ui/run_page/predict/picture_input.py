@@ -9,7 +9,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPen,
 )
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QPushButton, QWidget
 from typing_extensions import override
 
 from gpupanel.ui import theme
@@ -47,7 +47,7 @@ class PictureInput(TakesFiles, QFrame):
         title = QLabel("Drop pictures here")
         title.setProperty("role", "title")
         title.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        paste = QLabel("or paste them with Ctrl+V")
+        self._paste = paste = QLabel("or paste them with Ctrl+V")
         paste.setProperty("tone", "muted")
         paste.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.choose = QPushButton("&Choose…", self)
@@ -57,17 +57,22 @@ class PictureInput(TakesFiles, QFrame):
         self.choose.clicked.connect(self.chooseRequested)
         self._note = Note(_SENTENCE)
         self._note.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(2 * GRID, 3 * GRID, 2 * GRID, 3 * GRID)
-        column.setSpacing(GRID)
-        column.addStretch(1)
-        column.addWidget(title)
-        column.addWidget(paste)
-        column.addSpacing(GRID)
-        column.addWidget(self.choose, 0, Qt.AlignmentFlag.AlignHCenter)
-        column.addSpacing(GRID)
-        column.addWidget(self._note)
-        column.addStretch(1)
+        self._layout = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
+        self._layout.setSpacing(GRID)
+        self._layout.addStretch(1)
+        for part in (title, paste, self.choose, self._note):
+            self._layout.addWidget(part, 0, Qt.AlignmentFlag.AlignCenter)
+        self._layout.addStretch(1)
+        self.setFlat(is_flat=False)
+
+    def setFlat(self, *, is_flat: bool) -> None:
+        """Take one line, as beside little room, or the height there is."""
+        direction = QBoxLayout.Direction
+        self._layout.setDirection(direction.LeftToRight if is_flat else direction.TopToBottom)
+        above = GRID if is_flat else 3 * GRID
+        self._layout.setContentsMargins(2 * GRID, above, 2 * GRID, above)
+        for part in (self._paste, self._note):
+            part.setVisible(not is_flat)
 
     @Slot()
     def paste(self) -> None:
@@ -86,6 +91,7 @@ class PictureInput(TakesFiles, QFrame):
     def say(self, words: str) -> None:
         """Say that below; empty: what is said at first."""
         self._note.setText(words or _SENTENCE)
+        self._note.setVisible(bool(words) or not self._paste.isHidden())
 
     @override
     def can_take(self, paths: tuple[str, ...]) -> bool:
