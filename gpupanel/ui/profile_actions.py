@@ -1,6 +1,7 @@
 """New, open, save, save as, recent, examples, and asking before changes are lost."""
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Protocol
 
@@ -208,6 +209,7 @@ class ProfileActions(QObject):
         return recent[0].parent if recent else Path(QDir.homePath())
 
 
+@cache  # they stay as they are
 def example_profiles() -> tuple[tuple[str, Path], ...]:
     """The profiles that come with gpupanel, each with its title."""
     titled: list[tuple[str, Path]] = []

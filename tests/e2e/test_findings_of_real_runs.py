@@ -169,6 +169,8 @@ REASONS = {
 
 
 WHOLE_MACHINE = ("gradient exchange", "busy neighbour")
+LIKE_OTHERS = ("tiny batch", "quota")
+"""Found by the same way, from figures that tests/unit/planning/findings has."""
 
 
 def launch(reason: Reason, folder: Path) -> RunLayout:
@@ -247,7 +249,7 @@ def short_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     "name",
     [
         # Others keep both cores busy, also those of the tests beside.
-        pytest.param(name, marks=pytest.mark.slow if name in WHOLE_MACHINE else ())
+        pytest.param(name, marks=pytest.mark.slow if name in WHOLE_MACHINE + LIKE_OTHERS else ())
         for name in REASONS
     ],
 )

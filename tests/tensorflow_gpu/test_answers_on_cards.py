@@ -50,6 +50,7 @@ def test_that_two_cards_pass_the_self_test(
         assert 32 <= each["figure"] <= each["case"]["amount_mib"] == 768
 
 
+@pytest.mark.slow  # tests/unit/trainer/test_self_test.py has a device that copies wrongly
 def test_that_a_card_to_which_others_copy_wrongly_is_found(
     cards_in_process: CardsOfThisProcess, tmp_path: Path
 ) -> None:

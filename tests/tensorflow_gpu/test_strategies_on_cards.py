@@ -57,6 +57,10 @@ CASES: dict[str, tuple[str, Taken]] = {
 }
 
 
+FURTHER = ("mirrored, hierarchical copy, all memory", "workers")
+"""For ``make test-slow``: other tests have other reductions, and workers on cards."""
+
+
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory: pytest.TempPathFactory) -> RunLayout:
     """A run on the CPU alone."""
@@ -71,7 +75,10 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> RunLayout:
     return RunLayout(root)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow if name in FURTHER else ()) for name in CASES],
+)
 def test_that_the_cards_learn_what_one_cpu_device_learns(
     name: str,
     cards_in_process: CardsOfThisProcess,

@@ -166,10 +166,7 @@ def test_that_a_sum_that_kills_its_process_is_named_and_the_others_are_tested(
     [
         ("step", "step /device:CPU:1", "self_test_step"),
         ("memory", "memory /device:CPU:0", "self_test_memory"),
-        pytest.param(  # tests/tensorflow_gpu/test_answers_on_cards.py finds one between two cards
-            *("copy", "pair_transfer /device:CPU:1", "self_test_pair_transfer"),
-            marks=pytest.mark.slow,
-        ),
+        ("copy", "pair_transfer /device:CPU:1", "self_test_pair_transfer"),
     ],
 )
 def test_that_a_device_that_calculates_keeps_or_copies_wrongly_is_named(
