@@ -27,7 +27,8 @@ from gpupanel.ui.widgets.tips import wrapped
 _INPUT_WIDTH = 40 * GRID
 _NARROW = 88 * GRID
 """Pixels: below, the answers stand under what is given."""
-_WIDEST = 2**24 - 1
+_FLAT_HEIGHT = 14 * GRID
+_MOST = 2**24 - 1
 """Pixels: Qt's own limit."""
 
 
@@ -114,6 +115,7 @@ class SingleExamples(QWidget):
         self._typed.setCurrentWidget(self.rows if kind is AskedKind.ROW else self.texts)
         self._paste_key.setEnabled(is_image)
         self.setReady(is_ready=False, words="")
+        self._lay_out(is_narrow=self.width() < _NARROW)
         self.kindChanged.emit()
 
     def setColumns(self, columns: tuple[AskedColumn, ...], count: int) -> None:
@@ -158,8 +160,10 @@ class SingleExamples(QWidget):
         self._row.setDirection(direction.TopToBottom if is_narrow else direction.LeftToRight)
         self._row.setSpacing(GRID if is_narrow else 2 * GRID)
         self._given.setMinimumWidth(0 if is_narrow else _INPUT_WIDTH)
-        self._given.setMaximumWidth(_WIDEST if is_narrow else _INPUT_WIDTH)
-        self.pictures.setFlat(is_flat=is_narrow)
+        self._given.setMaximumWidth(_MOST if is_narrow else _INPUT_WIDTH)
+        is_flat = is_narrow and self._kind is AskedKind.IMAGE
+        self._given.setMaximumHeight(_FLAT_HEIGHT if is_flat else _MOST)
+        self.pictures.setFlat(is_flat=is_flat)
 
     @override
     def showEvent(self, event: QShowEvent) -> None:

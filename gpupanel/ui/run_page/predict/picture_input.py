@@ -60,8 +60,9 @@ class PictureInput(TakesFiles, QFrame):
         self._layout = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
         self._layout.setSpacing(GRID)
         self._layout.addStretch(1)
-        for part in (title, paste, self.choose, self._note):
+        for part in (title, paste, self.choose):
             self._layout.addWidget(part, 0, Qt.AlignmentFlag.AlignCenter)
+        self._layout.addWidget(self._note)
         self._layout.addStretch(1)
         self.setFlat(is_flat=False)
 
