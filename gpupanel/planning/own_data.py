@@ -13,6 +13,7 @@ from gpupanel.domain.model_kind import ExampleKind
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.profile import LONGEST_NAME, Profile
 from gpupanel.domain.setting import setting_of
+from gpupanel.domain.value import Value
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.planning.rules.suggestion_rules import batch_for, side_for
 from gpupanel.planning.starting_profile import STARTING_NAMES, is_still_starting
@@ -141,6 +142,37 @@ def fitted_to_data(
     fitted = Profile.model_validate({**profile.model_dump(), **parts, "training": training})
     with_more = f" With {' and '.join(more)}." if more else ""
     return Fitted(fitted, chosen.sentence + with_more)
+
+
+def with_choices_since(fitted: Fitted, before: Profile, now: Profile) -> Fitted | None:
+    """What was chosen for data, with what a person changed while that was found out.
+
+    Args:
+        fitted: Made of ``before``.
+        before: The profile as it was when the data was chosen.
+        now: As it is.
+
+    Returns:
+        ``None`` where the person chose a model, or something else to do with it.
+    """
+    if (now.model, now.task, now.sweep) != (before.model, before.task, before.sweep):
+        return None
+    made = fitted.profile
+    parts = {
+        "name": made.name if now.name == before.name else now.name,
+        "model": made.model,
+        "training": made.training.model_copy(update=_changed(before.training, now.training)),
+        "data": made.data.model_copy(update=_changed(before.data, now.data)),
+    }
+    return Fitted(now.model_copy(update=parts), fitted.reason)
+
+
+def _changed(before: Value, now: Value) -> dict[str, object]:
+    return {
+        name: value
+        for name in type(now).model_fields
+        if (value := getattr(now, name)) != getattr(before, name, value)
+    }
 
 
 def _chosen(data: DataSettings, preview: DataPreview, pretrained: Pretrained | None) -> _Choice:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 import pytest
@@ -116,6 +117,27 @@ def test_that_images_and_classes_are_seen_without_scrolling(
         qtbot.waitUntil(
             lambda view=view: 20 < view.height() == view.visibleRegion().boundingRect().height()
         )
+
+
+def test_that_what_is_changed_while_a_network_is_looked_for_stays(
+    qtbot: QtBot, window: MainWindow, photos: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_changed = Event()
+
+    def slow() -> Pretrained:
+        assert is_changed.wait(60)
+        return SMALLEST
+
+    monkeypatch.setattr(own_data_binding, "pretrained_at_hand", slow)
+    choose(qtbot, window, photos)
+    profile = window.session.profile
+    training = profile.training.model_copy(update={"epochs": 7})
+    window.session.edit(profile.model_copy(update={"training": training}))
+    is_changed.set()
+    qtbot.waitUntil(lambda: window.session.profile.name == "my photos")
+    assert window.session.profile.training.epochs == 7
+    assert window.session.profile.model.source == SMALLEST.application.name
+    assert "pretrained on ImageNet" in said(window)
 
 
 @pytest.mark.parametrize("is_file", [True, False])

@@ -15,6 +15,7 @@ from gpupanel.planning.own_data import (
     is_own,
     may_be_fitted,
     may_use_pretrained,
+    with_choices_since,
 )
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
@@ -55,6 +56,7 @@ class OwnDataBinding(WorkerFacade):
         self._at = _place(session.profile)
         self._is_wanted = False
         self._preview: DataPreview | None = None
+        self._chosen = session.profile
         self._before: Profile | None = None
         self._fitted: Fitted | None = None
         session.opened.connect(self._begin_anew)
@@ -77,7 +79,7 @@ class OwnDataBinding(WorkerFacade):
     @Slot(object)
     def _on_profile(self, profile: Profile) -> None:
         if (place := _place(profile)) != self._at:
-            self._at, self._preview = place, None
+            self._at, self._preview, self._chosen = place, None, profile
             # What was undone is the person's wish as much as what was chosen.
             was_undone = bool(self._session.history.redoes)
             is_free = self._session.path is None and may_be_fitted(profile, self._fitted)
@@ -103,12 +105,13 @@ class OwnDataBinding(WorkerFacade):
         profile, preview = self._session.profile, self._preview
         if not self._is_wanted or preview is None:
             return
-        if not may_be_fitted(profile, self._fitted):
-            self._is_wanted = False
-            return
-        fitted = fitted_to_data(profile, preview, pretrained, self._fitted)
+        chosen = self._chosen
+        fitted = fitted_to_data(chosen, preview, pretrained, self._fitted)
         if fitted is not None:
             self._is_wanted = False
+            # What was changed while that was found out stays.
+            fitted = with_choices_since(fitted, chosen, profile)
+        if fitted is not None:
             self._before, self._fitted = profile, fitted
             self._session.edit(fitted.profile)
             self._show_note()

@@ -6,6 +6,7 @@ from gpupanel.domain.application_model import ApplicationModel
 from gpupanel.domain.augmentation import NO_AUGMENTATION, Augmentation
 from gpupanel.domain.data import DataSettings, NpzData, PythonData, TfdsData
 from gpupanel.domain.images_data import ImagesData
+from gpupanel.domain.model import MlpModel
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
@@ -21,6 +22,7 @@ from gpupanel.planning.own_data import (
     may_be_fitted,
     may_use_pretrained,
     pretrained_networks,
+    with_choices_since,
 )
 from gpupanel.planning.prepare import Known, prepare
 from gpupanel.planning.starting_profile import starting_profile
@@ -153,6 +155,32 @@ def test_that_a_name_that_a_person_gave_stays() -> None:
     found = fitted_to_data(profile, seen(), None)
     assert found is not None
     assert found.profile.name == "mine"
+
+
+def changed(profile: Profile, **training: object) -> Profile:
+    update = {"training": profile.training.model_copy(update=training)}
+    return profile.model_copy(update=update)
+
+
+def test_that_what_was_changed_while_the_data_was_looked_at_stays() -> None:
+    before, found = of(IMAGES), fitted()
+    now = changed(before, epochs=7).model_copy(
+        update={"name": "mine", "data": IMAGES.model_copy(update={"validation_fraction": 0.5})}
+    )
+    with_both = with_choices_since(found, before, now)
+    assert with_both is not None
+    made, wanted = with_both.profile, found.profile
+    assert (made.name, made.training.epochs, made.data.held_out_fraction) == ("mine", 7, 0.5)
+    assert made.model == wanted.model
+    assert made.training == wanted.training.model_copy(update={"epochs": 7})
+    assert made.data.chosen_augmentation == wanted.data.chosen_augmentation
+    assert with_choices_since(found, before, before) == found
+
+
+def test_that_a_model_that_was_chosen_meanwhile_stays_with_its_settings() -> None:
+    before = of(IMAGES)
+    now = before.model_copy(update={"model": MlpModel(hidden=(7,))})
+    assert with_choices_since(fitted(), before, now) is None
 
 
 def test_that_a_path_without_a_name_leaves_the_name() -> None:
