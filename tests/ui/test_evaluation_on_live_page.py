@@ -451,7 +451,9 @@ def test_that_why_nothing_can_begin_is_said(qtbot, desk, runs_dir):
     qtbot.waitUntil(lambda: desk.control.shown_profile is not None, timeout=10_000)
     gone = desk.session.profile.devices.model_copy(update={"visible": ("GPU-lost",)})
     desk.session.edit(desk.session.profile.model_copy(update={"devices": gone}))
-    desk.button("evaluate_button").click()
+    button = desk.button("evaluate_button")
+    qtbot.waitUntil(button.isEnabled)
+    button.click()
     assert [each.code for each in refused[0]] == ["device_not_found"]
     assert desk.started == []
     # On the devices of the session it can be done.
