@@ -45,7 +45,8 @@ REAL = Profile(
     name="watched",
     devices=DeviceSettings(visible=("cpu",), cpu_replicas=2),
     strategy=StrategySettings(kind=StrategyKind.MIRRORED),
-    training=TrainingSettings(epochs=300, tensorboard=False),
+    # Each epoch is saved, which takes longer than training it: the run outlives its windows.
+    training=TrainingSettings(epochs=300, checkpoint_every_epochs=1, tensorboard=False),
 )
 
 START_UP_S = 60.0

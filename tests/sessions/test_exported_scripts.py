@@ -450,5 +450,8 @@ def test_that_both_models_of_a_table_say_how_its_features_were_made(
     both = sessions[TABLE_SESSION]
     kept = [recipe_in(str(path)) for path in (both.run.model, both.folder / "model.keras")]
     of_run, of_script = map(TableRecipe.model_validate_json, kept)
-    assert of_run == of_script
+    # What a person is offered who types a row is kept by runs alone.
+    unseen = {"least": None, "greatest": None, "usual": ""}
+    features = tuple(each.model_copy(update=unseen) for each in of_run.features)
+    assert of_run.model_copy(update={"features": features}) == of_script
     assert [column.name for column in of_run.features] == ["size", "colour", "day"]

@@ -238,9 +238,11 @@ class RunsPanel(QWidget):
         head.addWidget(self._count)
         head.addWidget(self._undo)
         head.addWidget(self._notice, 1)
-        head.addWidget(self._scatter_button)
-        head.addWidget(self._group)
-        head.addWidget(self._columns)
+        tools = QWidget(self)
+        wrapped_tools = FlowLayout(tools)
+        for button in (self._scatter_button, self._group, self._columns):
+            wrapped_tools.addWidget(button)
+        head.addWidget(tools)
         for each in self._actions.all:
             flow.addWidget(ActionButton(each, self))
         foot.addWidget(buttons)

@@ -104,8 +104,7 @@ class RunSearch(QObject):
     def count_forms(self) -> tuple[str, ...]:
         """How many runs are listed, of how many, and what the switch keeps out of the table.
 
-        In the most words first, for where there is little room; in a small window nothing, since
-        the window would grow by what is left out.
+        In the most words first, for where there is little room.
         """
         listed, content = self._table.runs, self._table.content
         if self.trainings_only.value():
@@ -115,9 +114,8 @@ class RunSearch(QObject):
         shown = runs if found == count else f"{formatting.count(found)} of {runs}"
         hidden = len(self.left_out())
         if not hidden:
-            return shown, ""
-        short = f"{shown} · {formatting.count(hidden)} hidden"
-        return f"{shown} · {self._left_out_text()}", short, ""
+            return (shown,)
+        return f"{shown} · {self._left_out_text()}", f"{shown} · {formatting.count(hidden)} hidden"
 
     def _left_out_text(self) -> str:
         """Such as "3 evaluations hidden"; empty: nothing is."""
