@@ -30,9 +30,11 @@ from gpupanel.ui.panels.runs_panel.nothing_found import NothingFound
 from gpupanel.ui.panels.runs_panel.search import RunSearch
 from gpupanel.ui.panels.runs_panel.table import RunsTable
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.beside_or_below import BesideOrBelow
 from gpupanel.ui.widgets.buttons import ActionButton
 from gpupanel.ui.widgets.flow_layout import FlowLayout
 from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState, ShorterLabel
+from gpupanel.ui.widgets.layouts import row_in
 from gpupanel.ui.widgets.stable_styles import StableStyles
 from gpupanel.ui.widgets.tips import wrapped
 from gpupanel.ui.widgets.undo_button import UndoButton
@@ -228,21 +230,19 @@ class RunsPanel(QWidget):
         self._columns.setObjectName("runs_columns")
         self._columns.setToolTip("Chooses the columns, of every setting and metric")
         self._columns.clicked.connect(self._open_chooser)
-        head, foot = QHBoxLayout(), QHBoxLayout()
-        for row in (head, foot):
-            row.setSpacing(GRID)
+        listed, tools, foot = QWidget(self), QWidget(self), QHBoxLayout()
+        foot.setSpacing(GRID)
         buttons = QWidget(self)
         flow = FlowLayout(buttons)
-        head.addWidget(self._search.field, 1)
-        head.addWidget(self._search.trainings_only)
-        head.addWidget(self._count)
-        head.addWidget(self._undo)
-        head.addWidget(self._notice, 1)
-        tools = QWidget(self)
-        wrapped_tools = FlowLayout(tools)
+        row = row_in(listed)
+        row.addWidget(self._search.field, 1)
+        row.addWidget(self._search.trainings_only)
+        row.addWidget(self._count)
+        row.addWidget(self._undo)
+        row.addWidget(self._notice, 1)
+        row = row_in(tools)
         for button in (self._scatter_button, self._group, self._columns):
-            wrapped_tools.addWidget(button)
-        head.addWidget(tools)
+            row.addWidget(button)
         for each in self._actions.all:
             flow.addWidget(ActionButton(each, self))
         foot.addWidget(buttons)
@@ -254,7 +254,7 @@ class RunsPanel(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, GRID)
         layout.setSpacing(GRID)
-        layout.addLayout(head)
+        layout.addWidget(BesideOrBelow(listed, tools))
         layout.addWidget(self._search.note)
         layout.addWidget(self._stack, 1)
         layout.addLayout(foot)
