@@ -64,7 +64,7 @@ class BusyWindow(MainWindow):
 
     @Slot(str)
     def _note_edit(self, entry_id: str) -> None:
-        self.edits.append((entry_id, self.parts[QueueBinding]._editing._sent.name))
+        self.edits.append((entry_id, self.parts[QueueBinding].editing._sent.name))
 
     def _wait(self) -> None:
         due_s = START_S + self._round * ROUND_S
@@ -95,7 +95,7 @@ class BusyWindow(MainWindow):
         self.parts[HistoryBinding].worker.change_label(ROOT, before, RunLabel(notes=name))
 
     def _edit(self) -> None:
-        editing = self.parts[QueueBinding]._editing
+        editing = self.parts[QueueBinding].editing
         if editing.entry_id:
             name = f"{SEED}-{self._round}"
             self.session.edit(self.session.profile.model_copy(update={"name": name}))
