@@ -46,7 +46,7 @@ REAL = Profile(
     devices=DeviceSettings(visible=("cpu",), cpu_replicas=2),
     strategy=StrategySettings(kind=StrategyKind.MIRRORED),
     # Each epoch is saved, which takes longer than training it: the run outlives its windows.
-    training=TrainingSettings(epochs=300, checkpoint_every_epochs=1, tensorboard=False),
+    training=TrainingSettings(epochs=800, checkpoint_every_epochs=1, tensorboard=False),
 )
 
 START_UP_S = 60.0
