@@ -1,7 +1,5 @@
 """What happens before the first step: data is read while TensorFlow is imported."""
 
-import importlib
-import os
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -23,13 +21,11 @@ from gpupanel.trainer.device_log import show_device_log
 from gpupanel.trainer.downloads.download import OnDownload, fetch
 from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.event_writer import EventWriter
-from gpupanel.trainer.failures import tensorflow_not_importable
 from gpupanel.trainer.interruptions import Interruption, Interruptions
-from gpupanel.trainer.memory_shortage import is_out_of_memory
 from gpupanel.trainer.models.kept_head import kept_classes, with_kept_classes
 from gpupanel.trainer.models.saved_recipe import reading_to_train
-from gpupanel.trainer.quick_import import quick_import
 from gpupanel.trainer.started_run import StartedRun
+from gpupanel.trainer.tensorflow_import import import_tensorflow
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -155,19 +151,9 @@ class StartUp:
             Exception: There is not enough memory for them.
         """
         self._events.phase(Phase.IMPORTING_TENSORFLOW)
-        # A keras.json of the user's may name another backend.
-        os.environ["KERAS_BACKEND"] = "tensorflow"
         if any(device.kind is DeviceKind.GPU for device in self._run.process.devices):
             show_device_log()
-        try:
-            with quick_import():
-                importlib.import_module("tensorflow")
-                importlib.import_module("keras")
-        except Exception as error:
-            if is_out_of_memory(error):
-                raise
-            # A broken build raises whatever its libraries raise, not only ImportError.
-            raise tensorflow_not_importable(error) from error
+        import_tensorflow()
 
     def _read_downloaded(
         self, read: Callable[[StartedRun, Reading], Read], reading: Reading

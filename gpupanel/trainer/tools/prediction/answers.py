@@ -1,8 +1,6 @@
 """What is answered about single examples."""
 
 import base64
-import importlib
-import os
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -18,10 +16,9 @@ from gpupanel.domain.asked_prediction import (
 from gpupanel.domain.data import DataSettings
 from gpupanel.domain.preview import ExamplePreview
 from gpupanel.trainer.datasets.source import Source, source_of
-from gpupanel.trainer.failures import problems_of, tensorflow_not_importable
-from gpupanel.trainer.memory_shortage import is_out_of_memory
+from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.models.model_file import check_model_file, recipe_in
-from gpupanel.trainer.quick_import import quick_import
+from gpupanel.trainer.tensorflow_import import import_tensorflow
 from gpupanel.trainer.tools.prediction.single_example import single_example
 from gpupanel.trainer.tools.preview.preview import example_preview
 
@@ -90,16 +87,7 @@ class Answers:
 
 def _made_model() -> "LoadedModel":
     """TensorFlow, set as for a run on the CPU."""
-    # A keras.json of the user's may name another backend.
-    os.environ["KERAS_BACKEND"] = "tensorflow"
-    try:
-        with quick_import():
-            importlib.import_module("tensorflow")
-            importlib.import_module("keras")
-    except Exception as error:
-        if is_out_of_memory(error):
-            raise
-        raise tensorflow_not_importable(error) from error
+    import_tensorflow()
 
     from gpupanel.trainer.device_configuration import configure_graph_optimizer
     from gpupanel.trainer.inference.single_examples import LoadedModel
