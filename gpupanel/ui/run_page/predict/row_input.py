@@ -59,7 +59,7 @@ class RowInput(QWidget):
         self._fields = {}
         for each in columns:
             field = _Field(each)
-            field.changed.connect(self._soon.start)
+            field.changed.connect(self._report_soon)
             self._fields[each.name] = field
             column.addWidget(field)
         if count > len(columns):
@@ -92,6 +92,12 @@ class RowInput(QWidget):
             ValueError: In one of them stands no number; the error's text says it.
         """
         return {name: field.cell() for name, field in self._fields.items()}
+
+    @Slot()
+    def _report_soon(self) -> None:
+        # Begun once: a slider that is dragged on would put the report off for ever.
+        if not self._soon.isActive():
+            self._soon.start()
 
     @Slot()
     def _report(self) -> None:
