@@ -115,6 +115,8 @@ class RunLayout:
         """The profiler's n-th trace, counted from 1, where TensorBoard finds it, too."""
         return self.tensorboard / f"trace-{number}"
 
+    validation_examples = _Inside("validation-examples.jsonl")
+    """Some validation examples, and what the model says of them epoch by epoch."""
     confusion = _Inside("evaluation.npz")
     """The confusion matrix that the task ``evaluate`` found."""
 

@@ -29,6 +29,7 @@ from gpupanel.ui.bindings.single_predictions import SinglePredictions
 from gpupanel.ui.bindings.sweeps_binding import SweepsBinding
 from gpupanel.ui.bindings.tensorboard_binding import TensorBoardBinding
 from gpupanel.ui.bindings.undo_binding import UndoBinding
+from gpupanel.ui.bindings.validation_examples import ValidationExamples
 from gpupanel.ui.bindings.window_settings_binding import WindowSettingsBinding
 from gpupanel.ui.tools.batch_search.binding import BatchFitBinding
 from gpupanel.ui.tools.bench.binding import BenchBinding
@@ -205,6 +206,7 @@ def _add_model_runs(core: WindowCore, parts: WindowParts) -> None:
         add(ExamplesBinding(page.panel, runs, window))
         page.pageRequested.connect(parts[OpenedRuns].open)
         followed[page.task] = runs
+    add(ValidationExamples(control, live.evaluations, window), refusal=NOT_DONE)
     add(SinglePredictions(session, control, live, core.questions, window), refusal=NOT_DONE)
     use = ModelUse(session, core.profiles, control, live, followed, core.questions, window)
     add(use, refusal=_NOT_BEGUN).used.connect(core.tabs.show_session)

@@ -3,7 +3,7 @@
 import csv
 import io
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -11,13 +11,14 @@ from typing import BinaryIO
 
 import numpy as np
 
-from gpupanel.domain.shown_examples import ShownClass, ShownExample
+from gpupanel.domain.shown_examples import ShownExample
+from gpupanel.domain.visible_text import as_utf8
 from gpupanel.files.guarded_files import open_to_read
 from gpupanel.files.npy_members import read_npy
+from gpupanel.trainer.datasets.example_previews import readable_label, top_classes
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.size_limits import check_unpacked
 
-_TOP = 3
 _LONGEST_LINE = 16 * 2**20
 """The longest line of a CSV: 100,000 classes with their probabilities."""
 _PROBABILITY = "probability of "
@@ -83,7 +84,7 @@ def _read_npz(archive: zipfile.ZipFile, first: int, count: int) -> WrittenPredic
         tuple(
             ShownExample(
                 index=place,
-                name="" if files is None else _text(str(files[first + number])),
+                name="" if files is None else as_utf8(str(files[first + number])),
                 label=""
                 if labels is None
                 else readable_label(labels[first + number], names, of_labels=of_labels),
@@ -100,28 +101,6 @@ def _member(archive: zipfile.ZipFile, name: str, kinds: str) -> Array:
     if array.dtype.kind not in kinds or array.ndim == 0:
         raise ValueError(f"{name} holds {array.dtype} values")
     return array
-
-
-def top_classes(numbers: Array, names: Sequence[str]) -> tuple[ShownClass, ...]:
-    """The most probable classes; values as they are, where there are no names."""
-    found = np.nan_to_num(numbers.astype(np.float64), posinf=0.0, neginf=0.0)
-    if not names:
-        return tuple(ShownClass(name=f"{value:g}") for value in found[:_TOP].tolist())
-    order = np.argsort(-found, kind="stable")[:_TOP].tolist()
-    return tuple(
-        ShownClass(name=_text(names[place]), probability=float(found[place])) for place in order
-    )
-
-
-def readable_label(label: Array, names: Sequence[str], *, of_labels: bool) -> str:
-    """A label as people read it."""
-    if of_labels:
-        flags = np.ravel(label)[: len(names)]
-        return ", ".join(_text(names[place]) for place in np.flatnonzero(flags).tolist())
-    if names:
-        number = int(label)
-        return _text(names[number]) if 0 <= number < len(names) else str(number)
-    return ", ".join(f"{value:g}" for value in np.ravel(label).tolist()[:_TOP])
 
 
 def _read_csv(file: BinaryIO, first: int, count: int) -> WrittenPredictions:
@@ -160,8 +139,3 @@ def _lines(text: io.TextIOWrapper) -> Iterator[str]:
         if len(line) > _LONGEST_LINE:
             raise ValueError(f"a line has more than {_LONGEST_LINE:,} characters")
         yield line
-
-
-def _text(name: str) -> str:
-    """The name as UTF-8 can encode it: a lone surrogate is replaced."""
-    return name.encode(errors="replace").decode()

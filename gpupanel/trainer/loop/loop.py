@@ -19,6 +19,7 @@ from gpupanel.trainer.loop.consensus import Pace, make_consensus
 from gpupanel.trainer.loop.early_stopping import after_epoch, reason_to_stop
 from gpupanel.trainer.loop.memory_reports import MemoryReports
 from gpupanel.trainer.loop.time_account import TimeAccount
+from gpupanel.trainer.loop.validation_predictions import ValidationPredictions
 from gpupanel.trainer.progress import StepReports, TrainingRecord, added
 from gpupanel.trainer.saving.restoring import Restored
 from gpupanel.trainer.saving.run_saving import Reason, Saving
@@ -66,6 +67,7 @@ class TrainingLoop:
         self._reports = StepReports(events, learner.objective)
         self._times = TimeAccount(events, record, len(run.plan.replicas))
         self._memory = MemoryReports(run, events)
+        self._predictions = ValidationPredictions(run, split, learner, events, position.epoch)
         self._trace = StepTrace(run)
         self._training_pace = Pace()
         self._evaluation_pace = Pace()
@@ -92,6 +94,8 @@ class TrainingLoop:
             self._times.report(self._position.step, now=True)
             self._memory.report(now=True)
             is_trained = interruption is None
+            is_within = self._position.step_in_epoch > 0
+            self._predictions.finish(None if is_within else self._position.epoch - 1)
             if is_trained:
                 # First: whatever the test set does, the model stands.
                 self._save_model()
@@ -137,6 +141,8 @@ class TrainingLoop:
             measured = self._measure(
                 self._learner.validation_calls, self._split.validation, Phase.VALIDATING
             )
+            if not isinstance(measured, Interruption):
+                self._predictions.end_epoch(self._position.epoch)
         if isinstance(measured, Interruption):
             # Its last steps may not have been reported yet.
             self._report_steps(now=True)

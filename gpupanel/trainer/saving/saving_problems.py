@@ -60,6 +60,21 @@ def tensorboard_not_written(cause: Exception) -> Problem:
     )
 
 
+def examples_not_predicted(cause: Exception) -> Problem:
+    """The warning about the validation examples of which no prediction is shown any more."""
+    obstacle = disk_obstacle(cause)
+    words = str(cause).splitlines()[0][:200] if str(cause) else repr(cause)
+    why = f"{type(cause).__name__}: {words}" if obstacle is None else obstacle.because
+    return Problem(
+        code="examples_not_predicted",
+        severity=Severity.WARNING,
+        message="What the model says of single validation examples is not shown any more, because "
+        f"of this: {why}. The training and its validation go on.",
+        hint="Evaluate the model once it is saved: that shows its mistakes.",
+        detail="".join(traceback.format_exception(cause)),
+    )
+
+
 def confusion_not_saved(cause: OSError) -> Problem:
     """The warning about a confusion matrix without which an evaluation ends."""
     return Problem(

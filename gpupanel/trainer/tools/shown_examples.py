@@ -22,23 +22,22 @@ from gpupanel.domain.shown_examples import (
     ShownExamples,
     ShownRequest,
 )
-from gpupanel.domain.visible_text import as_utf8, visible_line
+from gpupanel.domain.visible_text import visible_line
 from gpupanel.files.confusion_file import EvaluatedExamples, read_evaluated
 from gpupanel.files.worst_file import WorstExamples, read_worst
-from gpupanel.trainer.datasets.examples import AllExamples, file_of, read_features
+from gpupanel.trainer.datasets.example_previews import (
+    example_name,
+    example_preview,
+    readable_label,
+    top_classes,
+)
+from gpupanel.trainer.datasets.examples import AllExamples, read_features
 from gpupanel.trainer.datasets.source import Reading, no_download
 from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.failures import LOOKING_AT_DATA, problems_of
 from gpupanel.trainer.inference.examples import read_all_of
-from gpupanel.trainer.inference.written_predictions import (
-    read_predictions,
-    readable_label,
-    top_classes,
-)
+from gpupanel.trainer.inference.written_predictions import read_predictions
 from gpupanel.trainer.models.model_file import recipe_in
-from gpupanel.trainer.tools.preview.preview import example_preview
-
-_NAMED_FOLDERS = 2
 
 
 def shown_examples(request: ShownRequest) -> ShownExamples:
@@ -145,8 +144,6 @@ def _seen(
     whole: AllExamples, example: ShownExample, place: int, greatest: float, problems: list[Problem]
 ) -> dict[str, object]:
     """Name and image of an example at that place, as far as it can be read."""
-    path = file_of(whole.features, place)
-    name = str(Path(*Path(path).parts[-_NAMED_FOLDERS:])) if path and not example.name else ""
     image = None
     try:
         rows = read_features(whole.features, np.array([place], np.int32))
@@ -155,7 +152,7 @@ def _seen(
         problems += (
             each.model_copy(update={"severity": Severity.WARNING}) for each in error.problems
         )
-    return {"name": example.name or as_utf8(name), "image": image}
+    return {"name": example.name or example_name(whole.features, place), "image": image}
 
 
 def _gone(name: str) -> Problem:

@@ -54,6 +54,9 @@ class _Words:
         empty: Title where there is none yet.
         sentence: Below it.
         waiting: Before there is a model.
+        rest: On the button that goes back to what is shown as long as none is looked at.
+        rest_tip: What that is.
+        rests_without_model: Whether that is of use before there is a model.
     """
 
     start: str
@@ -63,6 +66,9 @@ class _Words:
     empty: str
     sentence: str
     waiting: str
+    rest: str
+    rest_tip: str
+    rests_without_model: bool
 
 
 _WORDS: dict[ModelTask, _Words] = {
@@ -76,6 +82,10 @@ _WORDS: dict[ModelTask, _Words] = {
         sentence="What the model does on the examples that were held out, the matrix of its "
         "mistakes and the metrics of each class appear here.",
         waiting="The model can be evaluated",
+        rest="Validation e&xamples",
+        rest_tip="Shows some validation examples, with what the model said of them after each "
+        "epoch",
+        rests_without_model=True,
     ),
     "predict": _Words(
         start="Run on f&iles…",
@@ -87,6 +97,9 @@ _WORDS: dict[ModelTask, _Words] = {
         sentence="Drop files here, or a folder of images: what the model says of each appears "
         "here, and is saved as a file.",
         waiting="The model can predict",
+        rest="Single e&xamples",
+        rest_tip="Asks the model about one example after the other",
+        rests_without_model=False,
     ),
 }
 
@@ -236,12 +249,14 @@ class ModelRunsPage(QWidget):
         self._show_place()
 
     def _show_place(self) -> None:
-        can_rest = self._may_rest and self._actions.offers_evaluate and not self._is_itself
+        is_of_use = self._actions.offers_evaluate or self._words.rests_without_model
+        can_rest = self._may_rest and is_of_use and not self._is_itself
         rests = can_rest and self._chosen is None
         if self._resting is not None:
             self._places.setCurrentIndex(1 if rests else 0)
         self._rest.setVisible(can_rest and not rests)
-        set_role(self._start, "" if rests else "primary")
+        is_beside = rests and not self._words.rests_without_model
+        set_role(self._start, "" if is_beside else "primary")
 
     def _show_problem(self, problem: Problem | None, log_tail: tuple[str, ...]) -> None:
         self._problem.setProblem(problem, log_tail)
@@ -269,8 +284,8 @@ class ModelRunsPage(QWidget):
         self._list.setMinimumContentsLength(28)
         self._list.activated.connect(self._choose)
         self._list.hide()
-        self._rest = make("Single e&xamples", f"{self.task}_rest_button", self.restRequested)
-        self._rest.setToolTip(wrapped("Asks the model about one example after the other"))
+        self._rest = make(words.rest, f"{self.task}_rest_button", self.restRequested)
+        self._rest.setToolTip(wrapped(words.rest_tip))
         self._page = make("Open as a page", f"{self.task}_page_button", self._open_page)
         self._page.setToolTip(wrapped("Shows its devices, speed and log on a page of its own"))
         self._stop = make("Stop", f"{self.task}_stop_button", self.stopRequested)

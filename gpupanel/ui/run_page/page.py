@@ -24,6 +24,7 @@ from gpupanel.ui.panels.run_parts import RunPartsPanel
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.run_devices import devices_of_run, known_devices, shown_plan
 from gpupanel.ui.run_page.banner import RunBanner
+from gpupanel.ui.run_page.evaluations.page import EvaluationsPage
 from gpupanel.ui.run_page.export_page import ExportPage
 from gpupanel.ui.run_page.model_runs_page import ModelRunsPage
 from gpupanel.ui.run_page.predictions_page import PredictionsPage
@@ -74,7 +75,7 @@ class LivePage(TakesFiles, QWidget):
         self.findings = FindingsPanel()
         self.parts = RunPartsPanel()
         self.live = LivePanel()
-        self.evaluations = ModelRunsPage("evaluate")
+        self.evaluations = EvaluationsPage()
         self.predictions = PredictionsPage()
         self.exports = ExportPage()
         self.log = LogPanel()

@@ -1,6 +1,7 @@
-"""The last minute or so of one reading, without axes."""
+"""One reading over time, or over the epochs of a training, without axes."""
 
 from collections import deque
+from collections.abc import Sequence
 
 from PySide6.QtCore import QPointF, QRectF, QSize
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent, QPen, QPolygonF
@@ -14,11 +15,13 @@ class Sparkline(QWidget):
     """A curve from 0 to 100 that moves left with each reading; ``None`` leaves a gap.
 
     Args:
-        color: Number of the device's colour.
+        color: Number of the device's colour; ``None``: it is of no device.
         length: Readings that are kept.
     """
 
-    def __init__(self, color: int, length: int = 120, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, color: int | None = None, length: int = 120, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self._color = color
         self._values: deque[float | None] = deque(maxlen=length)
@@ -27,6 +30,11 @@ class Sparkline(QWidget):
     def add(self, value: float | None) -> None:
         """Append a reading from 0 to 100."""
         self._values.append(value)
+        self.update()
+
+    def setValues(self, values: Sequence[float | None]) -> None:
+        """Show these, from 0 to 100, over the whole width."""
+        self._values = deque(values, maxlen=max(2, len(values)))
         self.update()
 
     def values(self) -> tuple[float | None, ...]:
@@ -48,7 +56,9 @@ class Sparkline(QWidget):
         area = QRectF(self.rect()).adjusted(0.5, 1.0, -0.5, -1.5)
         painter.setPen(QPen(theme.current().color("track"), 1.0))
         painter.drawLine(area.bottomLeft(), area.bottomRight())
-        color = theme.device_color(self._color)
+        number = self._color
+        accent = theme.current().color("accent")
+        color = accent if number is None else theme.device_color(number)
         for piece in self._pieces(area):
             self._draw(painter, area, piece, color)
 

@@ -30,6 +30,7 @@ from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.rules.placement_rules import placeable_layers
 from gpupanel.runs.directory.profile_file import anchored
+from gpupanel.runs.following.validation_history import read_validation_history
 from tests.forked.processes import run_forked
 from tests.unit.trainer.conftest import MakeRun, cpu_plan
 from tests.unit.trainer.test_the_rule_for_networks import write_prices
@@ -206,6 +207,10 @@ def assert_alike(one_device: RunLayout, other: RunLayout) -> None:
     expected = last_metrics(one_device).model_dump(exclude_none=True)
     assert last_metrics(other).model_dump(exclude_none=True) == pytest.approx(expected, rel=1e-5)
     assert gradient_norm(other) == pytest.approx(gradient_norm(one_device), rel=1e-5)
+    said, alone = (read_validation_history(each).epochs[-1] for each in (other, one_device))
+    assert [each.predicted[0].name for each in said.predictions] == [
+        each.predicted[0].name for each in alone.predictions
+    ]
 
 
 def test_that_dropout_normalisation_and_half_precision_work_on_placed_layers(

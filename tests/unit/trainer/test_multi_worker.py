@@ -30,6 +30,7 @@ from tests.unit.trainer.trained_runs import (
     last_metrics,
     profile,
     reached,
+    said_of_labels,
     train_all,
     variables,
 )
@@ -84,6 +85,8 @@ KEPT_IMAGES = {
 }
 KNOWN_BY = 16
 """Images that whoever saves the model reads, so that its data is known again."""
+FOLLOWED = 16
+"""Of those that validate, whose predictions are shown epoch by epoch."""
 
 
 def on_workers(one: Profile, shares: Sequence[int]) -> Profile:
@@ -235,6 +238,7 @@ def assert_reached(run: RunLayout, alone: RunLayout) -> None:
     assert measured["accuracy"] == expected["accuracy"]
     assert measured["val_accuracy"] == expected["val_accuracy"]
     assert gradient_norm(run) == pytest.approx(gradient_norm(alone), rel=1e-5)
+    assert said_of_labels(run) == pytest.approx(said_of_labels(alone), abs=1e-4)
 
 
 @pytest.mark.parametrize("name", [*TWO, "images from disk"])
@@ -287,14 +291,16 @@ def test_that_workers_change_images_and_measure_the_test_set_at_the_end_as_one_d
     # 84 to train on, with the neighbour of the first example in each of two batches, 36 to
     # validate, 120 to test; shares of 48 and 16.
     root = gangs["tested"].root
-    assert (root / "read-0").read_text() == str(KNOWN_BY + 48 + 1 + 15 + 1 + 27 + 48 + 42)
+    assert (root / "read-0").read_text() == str(
+        KNOWN_BY + 48 + 1 + 15 + 1 + 27 + FOLLOWED + 48 + 42
+    )
     assert (root / "read-1").read_text() == str(16 + 1 + 5 + 1 + 9 + 16 + 14)
 
 
 def test_that_each_worker_reads_its_own_share_of_the_files(gangs: dict[str, RunLayout]) -> None:
     root = gangs["images from disk"].root
     # One epoch of 84 files in batches of 64 and 20, and 36 to validate; shares of 48 and 16.
-    assert (root / "read-0").read_text() == str(KNOWN_BY + 48 + 15 + 27)
+    assert (root / "read-0").read_text() == str(KNOWN_BY + 48 + 15 + 27 + FOLLOWED)
     assert (root / "read-1").read_text() == str(16 + 5 + 9)
 
 

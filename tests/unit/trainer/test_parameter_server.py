@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import psutil
 import pytest
 
@@ -42,6 +43,7 @@ from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.cluster.environments import process_environments
 from gpupanel.runs.directory.requests import ask
+from gpupanel.runs.following.validation_history import read_validation_history
 from gpupanel.runs.launcher import create_run, launch, resume
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.run_networks import assert_out_of_reach
@@ -58,6 +60,7 @@ from tests.unit.trainer.trained_runs import (
     last_metrics,
     profile,
     reached,
+    said_of_labels,
     train_all,
     variables,
 )
@@ -243,6 +246,22 @@ def test_that_asynchronous_workers_learn(runs: dict[str, RunLayout]) -> None:
 
     assert metrics.val_accuracy is not None
     assert metrics.val_accuracy > 0.88  # guessing: 0.1; one device reaches 0.93
+
+
+def test_that_examples_are_predicted_by_the_weights_that_the_servers_hold(
+    runs: dict[str, RunLayout],
+) -> None:
+    outputs = np.asarray(evaluation(runs["frozen"])["followed"])
+    history = read_validation_history(runs["frozen"])
+    assert {each.label for each in history.examples} == {"dark", "light"}
+    wanted = [
+        row[["dark", "light"].index(each.label)]
+        for row, each in zip(outputs, history.examples, strict=True)
+    ]
+    assert said_of_labels(runs["frozen"]) == pytest.approx(wanted, abs=1e-5)
+    # After each epoch others, while asynchronous workers learn.
+    (_, *later) = read_validation_history(runs["learning"]).epochs
+    assert len({each.model_dump_json() for each in later}) == len(later) >= 1
 
 
 @pytest.mark.slow

@@ -3,10 +3,11 @@
 ``python train_several.py RUN_DIR... [--evaluated=RUN_DIR]... [--as-written] [--each-step-saved]``:
 devices are configured once, by the plan of the first. An evaluated run gets an ``evaluation.json``
 beside its model: what plain Keras measures with ``model.keras`` on the whole training, validation
-and test sets, and of two classes scikit-learn's area under the ROC curve of the validation set. As
-written, graphs are not rewritten before they are first run: that takes a sixth of the time of so
-short a training, and may change the last bits of what comes out. Where each step is saved, it is a
-call of its own, and has a checkpoint.
+and test sets, what it predicts of the validation examples that the training followed, and of two
+classes scikit-learn's area under the ROC curve of the validation set. As written, graphs are not
+rewritten before they are first run: that takes a sixth of the time of so short a training, and may
+change the last bits of what comes out. Where each step is saved, it is a call of its own, and has a
+checkpoint.
 """
 
 import argparse
@@ -23,6 +24,7 @@ from gpupanel.domain.events import TrainingEnded
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.following.validation_history import read_validation_history
 from gpupanel.trainer import training
 from gpupanel.trainer.datasets.examples import Examples
 from gpupanel.trainer.datasets.source import Reading, read_data
@@ -94,6 +96,10 @@ def measure(layout: RunLayout, parts: Split) -> None:
         outputs = model.predict_on_batch(parts.validation.in_memory)
         scores = np.diff(np.log(outputs.astype(np.float64)), axis=1)[:, 0]
         measured["areas"] = [float(roc_auc_score(parts.validation.labels, scores))]
+    followed = [each.index for each in read_validation_history(layout).examples]
+    if followed and parts.validation is not None:
+        features = parts.validation.read(np.array(followed, np.int32))
+        measured["followed"] = np.asarray(model(features, training=False)).tolist()
     (layout.root / "evaluation.json").write_text(json.dumps(measured), encoding="utf-8")
 
 

@@ -18,6 +18,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategySettings
 from gpupanel.domain.training import TrainingSettings
+from gpupanel.runs.following.validation_history import read_validation_history
 from gpupanel.trainer.saving.checkpoint_files import STATE_FILE
 from gpupanel.trainer.saving.checkpoints import Checkpoints
 from tests.forked.processes import run_forked
@@ -174,3 +175,13 @@ def evaluation(layout: RunLayout) -> dict[str, list[float]]:
         (layout.root / "evaluation.json").read_text(encoding="utf-8")
     )
     return measured
+
+
+def said_of_labels(layout: RunLayout) -> list[float]:
+    """Which probability the model gave last to the class of each validation example it followed."""
+    history = read_validation_history(layout)
+    epochs = [event.epoch for event in all_events(layout) if isinstance(event, EpochDone)]
+    assert history.epochs[-1].epoch == max(epochs)
+    found = [each.label_probability for each in history.epochs[-1].predictions]
+    assert len(found) == len(history.examples) == 16
+    return [each for each in found if each is not None]

@@ -15,12 +15,12 @@ from gpupanel.domain.asked_prediction import (
 )
 from gpupanel.domain.data import DataSettings
 from gpupanel.domain.preview import ExamplePreview
+from gpupanel.trainer.datasets.example_previews import example_preview
 from gpupanel.trainer.datasets.source import Source, source_of
 from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.models.model_file import check_model_file, recipe_in
 from gpupanel.trainer.tensorflow_import import import_tensorflow
 from gpupanel.trainer.tools.prediction.single_example import single_example
-from gpupanel.trainer.tools.preview.preview import example_preview
 
 if TYPE_CHECKING:
     from gpupanel.trainer.inference.single_examples import LoadedModel, SinglePrediction

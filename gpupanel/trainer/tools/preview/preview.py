@@ -6,12 +6,10 @@ the model's file are inside the answer. TensorFlow is imported only to show augm
 where nothing else shows what a saved model ends in.
 """
 
-import base64
 import contextlib
 import math
 import sys
 import time
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +21,7 @@ from gpupanel.domain.preview import DataPreview, ExamplePreview, PreviewRequest
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.code_file import read_code_file
 from gpupanel.trainer.augmentation.image_checks import check_images
+from gpupanel.trainer.datasets.example_previews import example_preview, label_texts
 from gpupanel.trainer.datasets.examples import (
     Array,
     DataSet,
@@ -53,9 +52,6 @@ from gpupanel.trainer.tools.preview.model_preview import (
 from gpupanel.trainer.tools.preview.notes import concerns, odd_notes, range_of, value_range_of
 
 _AUGMENTED = 8
-_SHOWN_VALUES = 8
-_SHOWN_WORDS = 12
-_LONGEST_SIDE = 128
 _FILES_AT_ONCE = 64
 _CHECKED_FILES = 1000
 _CHECK_S = 3.0
@@ -264,7 +260,7 @@ def _examples(data: DataSet, request: PreviewRequest) -> tuple[Previews, Preview
     count = min(request.example_limit, len(training))
     drawn = np.random.default_rng(request.seed).choice(len(training), count, replace=False)
     indices = drawn.astype(np.int32)
-    labels = list(_label_texts(data, training.labels[indices]))
+    labels = list(label_texts(data, training.labels[indices]))
     features = training.read(indices)
     shown = features, _augmented(data, request, training, indices[:_AUGMENTED])
     plain, augmented = (
@@ -298,73 +294,6 @@ def _value_count(data: DataSet) -> int:
     if data.target is not Target.VALUES:
         return 0
     return math.prod(data.training.labels.shape[1:])
-
-
-def _label_texts(data: DataSet, labels: Array) -> Iterable[str]:
-    names = data.class_names
-    match data.target:
-        case Target.CLASSES:
-            return [names[int(label)] for label in labels.astype(np.int64)]
-        case Target.LABELS:
-            rows = ([names[place] for place in np.flatnonzero(row)] for row in labels)
-            return [_shortened(row) or "none" for row in rows]
-    values = labels[:, np.newaxis] if labels.ndim == 1 else labels
-    return [_shortened([f"{value:g}" for value in row]) for row in values.astype(np.float64)]
-
-
-def _shortened(texts: Sequence[str]) -> str:
-    return ", ".join([*texts[:_SHOWN_VALUES], *(["..."] if len(texts) > _SHOWN_VALUES else [])])
-
-
-def example_preview(
-    label: str, features: Array, greatest: float, words: Sequence[str] = ()
-) -> ExamplePreview:
-    """An example, small enough to be shown.
-
-    Args:
-        label: What it is.
-        features: Of it alone.
-        greatest: The greatest value that a pixel of bytes can have.
-        words: What its numbers stand for, where they stand for words.
-    """
-    if words:
-        return ExamplePreview(label=label, text=_sentence(features, words))
-    pixels = _as_image(features, greatest)
-    if pixels is None:
-        values = features.ravel()
-        text = ", ".join(f"{value:g}" for value in values[:_SHOWN_VALUES].astype(np.float64))
-        return ExamplePreview(label=label, text=text + (", ..." if values.size > 8 else ""))
-    height, width, channels = pixels.shape
-    return ExamplePreview(
-        label=label,
-        pixels_base64=base64.b64encode(pixels.tobytes()).decode("ascii"),
-        width=width,
-        height=height,
-        channels=channels,
-    )
-
-
-def _sentence(features: Array, words: Sequence[str]) -> str:
-    """The words that numbers stand for, as far as they are shown."""
-    numbers = [int(number) for number in features.astype(np.int64) if number]
-    shown = " ".join(words[number] for number in numbers[:_SHOWN_WORDS])
-    return shown + (" ..." if len(numbers) > _SHOWN_WORDS else "")
-
-
-def _as_image(features: Array, greatest: float) -> Array | None:
-    """``uint8`` pixels, shape [height, width, 1 or 3]; ``None`` when it is no image."""
-    if features.ndim == 2:
-        features = features[..., np.newaxis]
-    if features.ndim != 3 or features.shape[-1] not in (1, 3):
-        return None
-    # Every n-th pixel is enough for a preview.
-    stride = -(-max(features.shape[:2]) // _LONGEST_SIDE)
-    values = features[::stride, ::stride].astype(np.float64)
-    least, most = 0.0, greatest
-    if features.dtype != np.uint8:
-        least, most = float(values.min()), float(values.max())
-    scaled = (values - least) / max(most - least, 1e-12) * 255.0
-    return np.ascontiguousarray(np.rint(np.clip(scaled, 0.0, 255.0)).astype(np.uint8))
 
 
 def main() -> int:
