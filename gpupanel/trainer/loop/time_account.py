@@ -44,6 +44,7 @@ class TimeAccount:
         self._replicas = replicas
         self._clock = clock
         self._begun_s: float | None = None
+        self._has_validated = False
         self._waits = self._computed_s = (0.0,) * replicas
         self._clear()
 
@@ -73,10 +74,18 @@ class TimeAccount:
 
     @contextmanager
     def validating(self) -> Iterator[None]:
-        """What is done in here is validation."""
+        """What is done in here is validation; the first time it is counted nowhere.
+
+        TensorFlow optimises the graph in it, as it does in the first call of training steps.
+        """
         start_s = self._clock()
         yield
-        self._validating_s += self._clock() - start_s
+        took_s = self._clock() - start_s
+        if self._has_validated:
+            self._validating_s += took_s
+        elif self._begun_s is not None:
+            self._begun_s += took_s
+        self._has_validated = True
 
     @contextmanager
     def saving(self) -> Iterator[None]:

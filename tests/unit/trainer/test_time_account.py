@@ -50,6 +50,8 @@ def record() -> TrainingRecord:
 def account(written: Written, record: TrainingRecord, replicas: int, clock: Clock) -> TimeAccount:
     made = TimeAccount(written, record, replicas, clock)  # type: ignore[arg-type]
     made.restart()
+    with made.validating():
+        clock.now_s += 5.0
     return made
 
 
@@ -57,6 +59,21 @@ def spent(written: Written) -> TimeSpent:
     (event,) = written.events
     assert isinstance(event, TimeReported)
     return event.spent
+
+
+def test_that_a_first_validation_in_which_the_graph_is_optimised_is_counted_nowhere(
+    clock, written, record
+):
+    counted = TimeAccount(written, record, 1, clock)  # type: ignore[arg-type]
+    with counted.validating():
+        clock.now_s += 9.0
+    counted.restart()
+    clock.now_s += 1.0
+    with counted.validating():
+        clock.now_s += 0.5
+    counted.report(12)
+    assert spent(written).seconds == 1.5
+    assert spent(written).validating_s == 0.5
 
 
 def test_that_one_device_computes_waits_for_data_validates_and_saves(clock, written, record):
