@@ -26,6 +26,7 @@ from gpupanel.domain.events import (
     RunRestarted,
     TrainingResumed,
 )
+from gpupanel.domain.number_text import number
 from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.request import Request
@@ -283,7 +284,7 @@ def _epoch_text(epoch: int, total: int) -> str:
 def metrics_text(metrics: Metrics) -> str:
     """The known metrics in one line: "loss 0.1234  accuracy 0.9876"."""
     known = metrics.model_dump(exclude_none=True)
-    return "  ".join(f"{name} {value:.4f}" for name, value in known.items())
+    return "  ".join(f"{name} {number(value)}" for name, value in known.items())
 
 
 def _print_restart(event: RunRestarted, layout: RunLayout) -> None:

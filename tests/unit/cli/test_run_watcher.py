@@ -112,10 +112,10 @@ def test_that_watching_begun_late_sums_up_what_was_before_and_then_reports_each_
     err = capsys.readouterr().err
     told = [line.strip() for line in err.splitlines() if "epoch" in line and "step" not in line]
     assert told == [
-        "3,000 of 5,000 epochs done, the last with  loss 0.0003  accuracy 0.5000",
-        "epoch 3,001/5,000  loss 0.0003  accuracy 0.5000",
-        "epoch 3,002/5,000  loss 0.0003  accuracy 0.5000",
-        "epoch 3,003/5,000  loss 0.0003  accuracy 0.5000",
+        "3,000 of 5,000 epochs done, the last with  loss 3.3e-04  accuracy 0.5000",
+        "epoch 3,001/5,000  loss 3.3e-04  accuracy 0.5000",
+        "epoch 3,002/5,000  loss 3.3e-04  accuracy 0.5000",
+        "epoch 3,003/5,000  loss 3.3e-04  accuracy 0.5000",
     ]
     assert err.count("TensorFlow 2.21") == 1
 
@@ -187,7 +187,7 @@ def test_that_one_epoch_before_is_reported_as_it_would_have_been(
     with WrittenRun(runs_dir) as run:
         run.write(epoch(1), ENDED)
         watch_to_its_end(run.layout, EPOCHS, ctrl_c_stops=False)
-    assert "epoch 1/5,000  loss 1.0000  accuracy 0.5000" in capsys.readouterr().err
+    assert "epoch 1/5,000  loss 1.000  accuracy 0.5000" in capsys.readouterr().err
 
 
 def test_that_of_what_was_before_a_restart_only_the_restart_is_reported(
