@@ -76,9 +76,11 @@ class ValidationPredictions:
         self._took_s = 0.0
         self._ended_s: float | None = None
         self._written_epoch = 0
-        # Smaller than any batch part that fits into the memory of a device.
-        parts = [share // run.plan.accumulation_steps for share in run.plan.shares if share]
-        self._at_once = max(1, min(MOST_FOLLOWED, *parts)) if parts else 1
+        # No more than the smallest part of a batch that a device has room for.
+        plan = run.plan
+        parts = [share // plan.accumulation_steps for share in plan.shares if share]
+        least = min(parts, default=plan.measured_at_a_time // max(1, len(plan.replicas)))
+        self._at_once = max(1, min(MOST_FOLLOWED, least))
 
     def end_epoch(self, epoch: int) -> None:
         """An epoch, counted from 1, was validated: predict, unless that would take too long."""
