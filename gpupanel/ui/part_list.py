@@ -131,15 +131,15 @@ def _add_sweeps_and_queue(core: WindowCore, parts: WindowParts) -> None:
     add, session, window, questions = parts.add, core.session, core.window, core.questions
     control, profiles, runs, tabs = core.control, core.profiles, core.runs, core.tabs
     history, runs_dir = parts[HistoryBinding], core.runs_dir
-    sweeps = add(SweepsBinding(core.actions.sweeps, runs_dir, questions, window))
+    actions = core.actions
+    sweeps = add(SweepsBinding(actions.sweeps, actions.new_sweep, runs_dir, questions, window))
     starter = SweepStarter(runs_dir, window)
     new_sweep = add(
         NewSweepBinding(
-            core.actions.new_sweep, session, profiles, history.worker, starter, questions, window
+            actions.new_sweep, session, profiles, history.worker, starter, questions, window
         )
     )
     new_sweep.started.connect(sweeps.show_sweep)
-    sweeps.newRequested.connect(new_sweep.open)
     core.session_page.open_sweep.clicked.connect(new_sweep.open)
     sweeps.runOpened.connect(parts[OpenedRuns].open)
     queue = add(

@@ -40,7 +40,7 @@ def buttons(row: ProblemRow) -> list[QPushButton]:
 def test_that_every_fix_has_a_button_and_the_obvious_one_comes_first(row, qtbot):
     assert [each.text() for each in buttons(row)] == [fix.label for fix in FIXES]
     for each, fix in zip(buttons(row), FIXES, strict=True):
-        with qtbot.waitSignal(row.fixRequested) as reported:
+        with qtbot.waitSignal(row.fixes.fixRequested) as reported:
             QTest.mouseClick(each, Qt.MouseButton.LeftButton)
         assert reported.args == [fix]
         assert "Memory of GPU-1: " in each.toolTip()
@@ -60,7 +60,7 @@ def test_that_a_row_keeps_the_buttons_that_its_next_problem_needs(row, qtbot):
     first = buttons(row)[0]
     row.setProblem(PROBLEM.model_copy(update={"fix": FIXES[2], "alternatives": ()}))
     assert buttons(row) == [first]
-    with qtbot.waitSignal(row.fixRequested) as reported:
+    with qtbot.waitSignal(row.fixes.fixRequested) as reported:
         QTest.mouseClick(first, Qt.MouseButton.LeftButton)
     assert reported.args == [FIXES[2]]
     row.setProblem(PROBLEM.model_copy(update={"fix": None, "alternatives": ()}))

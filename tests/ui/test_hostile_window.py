@@ -95,7 +95,7 @@ def test_that_no_name_of_a_stranger_is_rich_text_or_a_key_in_a_menu_that_is_made
     qtbot.waitUntil(lambda: table.model().rowCount() == 2)
     window.runs.findChild(QPushButton, "runs_group").click()
     strange = Column(f"{TAG} a&b", NAME, str, key="strange")
-    shown = ColumnMenu(((strange, True), (strange, False)), strange, table)
+    shown = ColumnMenu(((strange, True), (strange, False)), strange, table.more_columns, table)
     for widget in (table, table.horizontalHeader()):
         widget.customContextMenuRequested.emit(QPoint(5, 5))
     assert unsafe_texts(window) == []

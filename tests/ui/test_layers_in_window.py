@@ -79,7 +79,7 @@ def test_that_why_a_model_cannot_be_built_is_shown_with_what_mends_it(qtbot: QtB
     row = shown.dialog.findChild(ProblemRow)
     assert row.problem() == REFUSED.problems[0]
     assert not shown.dialog.findChild(QPushButton, "layers_copy").isEnabled()
-    row.fixRequested.emit(row.problem().fix)
+    row.fixes.fixRequested.emit(row.problem().fix)
     assert shown.session.profile.model == MlpModel()
 
 

@@ -34,7 +34,7 @@ class ComparisonBinding(QObject):
         self._reader.runRead.connect(self.panel.setRun)
         self._reader.differencesFound.connect(self.panel.setDifferences)
         self.panel.exports.tableRequested.connect(self._save_table)
-        self.panel.exports.pictureRequested.connect(self._save_picture)
+        self.panel.exports.pictures.chosen.connect(self._save_picture)
         self._files.reported.connect(self.panel.setFileNote)
         self._files.tableBusy.connect(self.panel.setTableBusy)
         self._reader.refused.connect(self._show_refusal)

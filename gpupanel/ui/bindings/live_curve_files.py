@@ -36,7 +36,7 @@ class LiveCurveFiles(QObject):
         self._panel, self._control, self._questions = panel, control, questions
         self._writing: CurveFiles | None = None
         panel.tableRequested.connect(self._save_table)
-        panel.pictureRequested.connect(self._save_picture)
+        panel.pictures.chosen.connect(self._save_picture)
 
     def stop(self) -> None:
         """Write no more."""

@@ -56,7 +56,7 @@ class ProfileBinding(QObject):
         session.inventoryChanged.connect(devices.setInventory)
         session.preparationChanged.connect(self._show_problems)
         devices.valueChanged.connect(self._choose)
-        for fixed in (devices, devices.general, devices.cluster_note):
+        for fixed in (devices, devices.general, devices.cluster_note.problems):
             fixed.fixRequested.connect(self._apply_fix)
         bar.setRecent(profiles.recent())
         # Reading all of them would keep the first window waiting.

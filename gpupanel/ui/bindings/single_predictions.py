@@ -99,7 +99,7 @@ class SinglePredictions(QObject):
         session.runChanged.connect(self._update)
         area.seenChanged.connect(self._on_seen)
         area.picturesGiven.connect(self._ask_pictures)
-        area.pastedGiven.connect(self._ask_pasted)
+        area.pictures.imageGiven.connect(self._ask_pasted)
         area.exampleChanged.connect(self._ask_typed)
         area.kept.connect(self._keep)
         area.manyGiven.connect(live.filesDropped)

@@ -22,20 +22,25 @@ class SweepsBinding(QObject):
 
     Args:
         action: Opens the dialog.
+        new_sweep: Prepares another sweep.
         runs_dir: The folder of runs.
         questions: Shows problems once the dialog is closed.
         window: What the dialog stands before.
     """
 
-    newRequested = Signal()
-    """Another sweep is to be prepared."""
     runOpened = Signal(object)
     """The directory of the run that is to be shown in Live: a :class:`Path`."""
 
     def __init__(
-        self, action: QAction, runs_dir: Path, questions: Questions, window: QWidget
+        self,
+        action: QAction,
+        new_sweep: QAction,
+        runs_dir: Path,
+        questions: Questions,
+        window: QWidget,
     ) -> None:
         super().__init__(window)
+        self._new_sweep = new_sweep
         self._runs_dir, self._questions, self._window = runs_dir, questions, window
         self._dialog: SweepsDialog | None = None
         self.reader = SweepReader(runs_dir, self)
@@ -60,7 +65,7 @@ class SweepsBinding(QObject):
             self._dialog.sweepChosen.connect(self.reader.read)
             self._dialog.stopRequested.connect(self.reader.stop_trials)
             self._dialog.continueRequested.connect(self.reader.resume_trials)
-            self._dialog.newRequested.connect(self.newRequested)
+            self._dialog.newRequested.connect(self._new_sweep.trigger)
             self._dialog.runOpened.connect(self._open_run)
             self._dialog.finished.connect(self._timer.stop)
             self.reader.found.connect(self._show)

@@ -54,8 +54,6 @@ class LivePanel(QWidget):
 
     tableRequested = Signal()
     """All values of the run are wanted as a file."""
-    pictureRequested = Signal(object, bool)
-    """The plots are wanted as a file: a :class:`PictureFormat`, and whether on white."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -235,10 +233,10 @@ class LivePanel(QWidget):
         self._table = menu.addAction("Export CSV…")
         self._table.setObjectName("live_save_curves")
         self._table.triggered.connect(self.tableRequested)
-        pictures = PictureMenu(menu)
-        pictures.setTitle("Save picture")
-        pictures.chosen.connect(self.pictureRequested)
-        menu.addMenu(pictures)
+        self.pictures = PictureMenu(menu)
+        """The formats of pictures of the plots, of which one is chosen."""
+        self.pictures.setTitle("Save picture")
+        menu.addMenu(self.pictures)
         button.setMenu(menu)
         return button
 

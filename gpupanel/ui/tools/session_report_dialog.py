@@ -160,6 +160,6 @@ class SessionReportDialog(ToolDialog[_AnswerT, _ProgressT], Generic[_AnswerT, _P
 
     def _row(self, problem: Problem) -> ProblemRow:
         row = ProblemRow(problem)
-        row.fixRequested.connect(self.fixRequested)
+        row.fixes.fixRequested.connect(self.fixRequested)
         row.fieldActivated.connect(self.fieldActivated)
         return row

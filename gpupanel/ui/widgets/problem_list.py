@@ -54,7 +54,7 @@ class ProblemList(QWidget):
                 row.setProblem(problem)
         for problem in problems[len(self._rows) :]:
             row = ProblemRow(problem, self)
-            row.fixRequested.connect(self.fixRequested)
+            row.fixes.fixRequested.connect(self.fixRequested)
             row.fieldActivated.connect(self.fieldActivated)
             row.doctorRequested.connect(self.doctorRequested)
             self._rows.append(row)

@@ -25,8 +25,6 @@ from gpupanel.ui.widgets.tips import wrapped
 class ProblemRow(QFrame):
     """Shows a problem; a click on it leads to its setting, its text can be copied."""
 
-    fixRequested = Signal(object)
-    """The button of a fix was pressed: the :class:`Fix`."""
     fieldActivated = Signal(str)
     """The row was clicked, or Return pressed on it: the profile key that it is about."""
     doctorRequested = Signal()
@@ -41,14 +39,14 @@ class ProblemRow(QFrame):
         self._hint = ProseLabel(tone="muted")
         self._command = CommandLine("", self)
         self._doctor = QPushButton("Open Doctor", self)
-        self._fixes = FixButtons(self, further=self._doctor)
+        self.fixes = FixButtons(self, further=self._doctor)
+        """Ask for what mends it."""
         self._doctor.setProperty("role", "alternative")
         self._doctor.setToolTip("Checks driver and TensorFlow, and shows what is wrong")
         self._copy = QToolButton(self)
         self._copy.setText("Copy")
         self._copy.setProperty("role", "quiet")
         self._copy.setToolTip("Copy the whole text, with its detail, to the clipboard.")
-        self._fixes.fixRequested.connect(self.fixRequested)
         self._doctor.clicked.connect(self.doctorRequested)
         self._copy.clicked.connect(self.copy)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -69,7 +67,7 @@ class ProblemRow(QFrame):
         self._command.setCommand(problem.command)
         self._command.setVisible(bool(problem.command))
         self._doctor.setVisible(problem.code in DOCTOR_CODES)
-        self._fixes.setProblem(problem)
+        self.fixes.setProblem(problem)
         self.setAccessibleName(problem_title(problem))
         self.setAccessibleDescription(problem.hint)
         self.setCursor(
@@ -106,7 +104,7 @@ class ProblemRow(QFrame):
         words.addWidget(self._command)
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
-        buttons.addWidget(self._fixes, 1)
+        buttons.addWidget(self.fixes, 1)
         # Keeps the other button at its side where there is no fix.
         buttons.addStretch(0)
         buttons.addWidget(self._copy, 0, Qt.AlignmentFlag.AlignTop)

@@ -114,7 +114,7 @@ class TrialsView(QWidget):
         self._rows = []
         for place, problem in enumerate(shown):
             row = ProblemRow(problem)
-            row.fixRequested.connect(self.fixRequested)
+            row.fixes.fixRequested.connect(self.fixRequested)
             self._column.insertWidget(2 + place, row)
             self._rows.append(row)
 

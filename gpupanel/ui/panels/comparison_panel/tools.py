@@ -70,8 +70,6 @@ class ExportTools(QWidget):
     """Saves what is compared into files; says what became of it."""
 
     tableRequested = Signal()
-    pictureRequested = Signal(object, bool)
-    """Which :class:`PictureFormat`, and whether it is to be on white, whatever the window is."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -87,14 +85,14 @@ class ExportTools(QWidget):
             )
         )
         self._picture.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
-        menu = PictureMenu(self._picture)
-        self._picture.setMenu(menu)
+        self.pictures = PictureMenu(self._picture)
+        """The formats of pictures, of which one is chosen."""
+        self._picture.setMenu(self.pictures)
         layout = row_in(self)
         layout.addWidget(self._table)
         layout.addWidget(self._picture)
         self._table.clicked.connect(self.tableRequested)
-        self._picture.clicked.connect(menu.choose_first)
-        menu.chosen.connect(self.pictureRequested)
+        self._picture.clicked.connect(self.pictures.choose_first)
 
     def setTableBusy(self, is_busy: bool) -> None:
         """Whether a table is being written: one at a time."""

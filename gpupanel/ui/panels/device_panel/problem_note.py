@@ -19,8 +19,6 @@ _MOST = 2
 class ProblemNote(QWidget):
     """Icon, message, fixes and the way to the doctor; the hint is its tooltip."""
 
-    fixRequested = Signal(object)
-    """The button of a fix was pressed: the :class:`Fix`."""
     doctorRequested = Signal()
     """The doctor is to be opened, which knows more about the problem."""
 
@@ -29,15 +27,15 @@ class ProblemNote(QWidget):
         self._problem = problem
         self._icon = SeverityIcon(problem.severity)
         self._message = Note(tone="")
-        self._fixes = FixButtons()
-        self._fixes.fixRequested.connect(self.fixRequested)
+        self.fixes = FixButtons()
+        """Ask for what mends it."""
         self._doctor = QPushButton("Open Doctor")
         self._doctor.setProperty("role", "alternative")
         self._doctor.setToolTip(wrapped("Checks driver, libraries and TensorFlow."))
         self._doctor.clicked.connect(self.doctorRequested)
         buttons = QHBoxLayout()
         buttons.setSpacing(GRID)
-        buttons.addWidget(self._fixes, 1)
+        buttons.addWidget(self.fixes, 1)
         buttons.addWidget(self._doctor, 0, Qt.AlignmentFlag.AlignTop)
         buttons.addStretch(0)
         words = QVBoxLayout()
@@ -58,7 +56,7 @@ class ProblemNote(QWidget):
         self._problem = problem
         self._icon.setSeverity(problem.severity)
         self._message.setText(problem.message)
-        self._fixes.setProblem(problem)
+        self.fixes.setProblem(problem)
         self._doctor.setVisible(problem.code in DOCTOR_CODES)
         self.setToolTip(wrapped(problem.hint))
         self.setAccessibleName(problem.message)
@@ -115,7 +113,7 @@ class ProblemNotes(QFrame):
             note.setProblem(problem)
         for problem in problems[len(self._notes) :]:
             note = ProblemNote(problem)
-            note.fixRequested.connect(self.fixRequested)
+            note.fixes.fixRequested.connect(self.fixRequested)
             note.doctorRequested.connect(self.doctorRequested)
             self._layout.insertWidget(len(self._notes), note)
             self._notes.append(note)

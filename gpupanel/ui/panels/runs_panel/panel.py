@@ -111,7 +111,7 @@ class RunsPanel(QWidget):
         self._table.selectionModel().selectionChanged.connect(self._on_selection_changed)
         self._table.columnsChanged.connect(self.columnsChanged)
         self._table.settingsWanted.connect(self.settingsWanted)
-        self._table.chooserRequested.connect(self._open_chooser)
+        self._table.more_columns.triggered.connect(self._open_chooser)
         self._show_choices()
 
     def setRuns(self, runs: tuple[RunSummary, ...]) -> None:

@@ -10,6 +10,7 @@ from typing_extensions import override
 
 from gpupanel.runs.history.run_settings import RunSettings
 from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.ui.panels.runs_panel.actions import action
 from gpupanel.ui.panels.runs_panel.column_choices import ColumnChoices
 from gpupanel.ui.panels.runs_panel.column_widths import ColumnWidths
 from gpupanel.ui.panels.runs_panel.columns import COLUMNS, SHOWN_WHERE_ANY, STARTED
@@ -58,8 +59,6 @@ class RunsTable(TableView[RunRow]):
     """A person hid, showed, moved, widened, sorted or grouped by a column, or pinned a run."""
     settingsWanted = Signal()
     """A column shows a setting: what the runs were started with is to be read."""
-    chooserRequested = Signal()
-    """All columns that there are are to be offered."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         content = RunRowsModel(
@@ -74,6 +73,8 @@ class RunsTable(TableView[RunRow]):
         self._grouped_by = ""
         self._arrangement = Arrangement()
         super().__init__(content, "runs_table", "Runs", _ROW_HEIGHT, parent)
+        self.more_columns = action(self, "&All settings and metrics…", "column_more")
+        """Offers all columns that there are; stands in the menu of columns."""
         self._single = SettingColumns()
         self._widths = ColumnWidths()
         self._shown: dict[str, bool] = {}
@@ -257,10 +258,9 @@ class RunsTable(TableView[RunRow]):
         """
         columns = self.content.columns
         shown = [(each, not self.isColumnHidden(place)) for place, each in enumerate(columns)]
-        menu = ColumnMenu(shown, columns[at] if at else None, parent)
+        menu = ColumnMenu(shown, columns[at] if at else None, self.more_columns, parent)
         menu.columnToggled.connect(self._on_column_toggled)
         menu.groupChosen.connect(self.group_by)
-        menu.chooserRequested.connect(self.chooserRequested)
         return menu
 
     def _dress(self) -> None:

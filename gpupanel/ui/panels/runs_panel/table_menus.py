@@ -83,6 +83,7 @@ class ColumnMenu(QMenu):
     Args:
         columns: All of the table, each with whether it is shown.
         at: That which it was opened on, where that can be hidden and grouped by.
+        more: Offers all columns that there are.
         parent: Owns it.
     """
 
@@ -90,13 +91,12 @@ class ColumnMenu(QMenu):
     """The key of a column, and whether it is to be shown."""
     groupChosen = Signal(str)
     """The key of a column that the runs are to be grouped by."""
-    chooserRequested = Signal()
-    """All columns that there are are to be offered."""
 
     def __init__(
         self,
         columns: Sequence[tuple[Column[RunRow], bool]],
         at: Column[RunRow] | None,
+        more: QAction,
         parent: QWidget,
     ) -> None:
         super().__init__(parent)
@@ -108,9 +108,7 @@ class ColumnMenu(QMenu):
             group = add_name(self, at.title, act="&Group by")
             group.setObjectName("column_group")
             group.triggered.connect(lambda: self.groupChosen.emit(at.key))
-        more = self.addAction("&All settings and metrics…")
-        more.setObjectName("column_more")
-        more.triggered.connect(self.chooserRequested)
+        self.addAction(more)
         self.addSeparator()
         for place, (column, is_shown) in enumerate(columns):
             action = add_name(self, column.title, column.tip)

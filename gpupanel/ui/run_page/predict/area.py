@@ -3,7 +3,6 @@
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import (
     QHideEvent,
-    QImage,
     QKeySequence,
     QResizeEvent,
     QShortcut,
@@ -42,8 +41,6 @@ class SingleExamples(QWidget):
     """Files of pictures were given, no more than are answered at once: a tuple of str."""
     manyGiven = Signal(object)
     """Files that a run is to predict on: more, a folder, or no pictures; a tuple of str."""
-    pastedGiven = Signal(QImage)
-    """A picture without a file was given."""
     exampleChanged = Signal(str, object)
     """The row or the text is another: it in words, and its cells, or it."""
     kept = Signal()
@@ -90,7 +87,6 @@ class SingleExamples(QWidget):
         self._row.addWidget(self.answers, 1)
         self._lay_out(is_narrow=False)
         self.pictures.filesGiven.connect(self._sort_files)
-        self.pictures.imageGiven.connect(self.pastedGiven)
         self.rows.rowGiven.connect(self.exampleChanged)
         self.texts.textGiven.connect(self.exampleChanged)
         paste = QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), self)
