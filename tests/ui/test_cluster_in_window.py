@@ -403,6 +403,8 @@ def test_that_a_run_on_two_raylets_is_started_shown_and_ends_in_the_window(
         "cpu@alpha": True,
         "cpu@beta": True,
     }
+    pages = window.live_page.tabs
+    pages.setCurrentIndex([pages.tabText(each) for each in range(pages.count())].index("Devices"))
     assert "worker 1 on beta" in seen_texts(window.live_page.parts)
     table = window.findChild(QTableView, "runs_table")
     qtbot.waitUntil(lambda: table.model().rowCount() == 1)
