@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QFontMetrics, QKeyEvent
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QWidget
 from typing_extensions import override
 
@@ -12,8 +12,8 @@ from gpupanel.runs.history.run_settings import RunSettings
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui.panels.runs_panel.actions import action
 from gpupanel.ui.panels.runs_panel.column_choices import ColumnChoices
-from gpupanel.ui.panels.runs_panel.column_widths import ColumnWidths
-from gpupanel.ui.panels.runs_panel.columns import COLUMNS, SHOWN_WHERE_ANY, STARTED
+from gpupanel.ui.panels.runs_panel.column_layout import NAME_PLACE, ColumnLayout
+from gpupanel.ui.panels.runs_panel.columns import COLUMNS, STARTED
 from gpupanel.ui.panels.runs_panel.run_rows import (
     Arrangement,
     Figure,
@@ -23,7 +23,6 @@ from gpupanel.ui.panels.runs_panel.run_rows import (
     row_column,
     row_key,
     row_tip,
-    title_font,
     toggled,
 )
 from gpupanel.ui.panels.runs_panel.scatter_axes import scatter_axes
@@ -33,7 +32,6 @@ from gpupanel.ui.panels.runs_panel.setting_columns import (
     SettingColumns,
     fixed_offers,
     is_setting,
-    is_single,
 )
 from gpupanel.ui.panels.runs_panel.table_menus import ColumnMenu, GroupMenu
 from gpupanel.ui.theme import GRID
@@ -41,7 +39,6 @@ from gpupanel.ui.widgets.table_model import Column
 from gpupanel.ui.widgets.table_view import TableView
 
 _ROW_HEIGHT = 4 * GRID
-_NAME = 0
 _FOLDING: dict[int, bool | None] = {
     Qt.Key.Key_Left: True,
     Qt.Key.Key_Right: False,
@@ -69,19 +66,19 @@ class RunsTable(TableView[RunRow]):
         )
         self._runs: tuple[RunSummary, ...] = ()
         self._baseline: RunSummary | None = None
-        self._filled: set[str] = set()
         self._grouped_by = ""
         self._arrangement = Arrangement()
         super().__init__(content, "runs_table", "Runs", _ROW_HEIGHT, parent)
         self.more_columns = action(self, "&All settings and metrics…", "column_more")
         """Offers all columns that there are; stands in the menu of columns."""
         self._single = SettingColumns()
-        self._widths = ColumnWidths()
-        self._shown: dict[str, bool] = {}
-        self._order: tuple[str, ...] = ()
-        self._is_fitting = False
         self._dress()
-        self._prepare_header()
+        self.horizontalHeader().setSortIndicator(STARTED, Qt.SortOrder.DescendingOrder)
+        self.setSortingEnabled(True)
+        self._columns = ColumnLayout(self)
+        self._columns.changed.connect(self.columnsChanged)
+        self.horizontalHeader().customContextMenuRequested.connect(self._open_column_menu)
+        self.clicked.connect(self._toggle_group)
 
     def set_runs(self, runs: tuple[RunSummary, ...]) -> None:
         """Show these runs; choice, current row and the visible rows stay."""
@@ -91,17 +88,17 @@ class RunsTable(TableView[RunRow]):
         top = row_key(content.row(at)) if 0 < at < content.rowCount() else None
         self._runs = runs
         self._find_baseline()
-        self._find_filled()
+        self._columns.set_runs(runs)
         content.set_rows(runs, keep_order=True)
         place = None if top is None else content.place_of(top)
         if place is not None:
             bar.setValue(place)
-        self._fit_columns()
+        self._columns.fit()
 
     def set_settings(self, settings: Mapping[str, RunSettings]) -> None:
         """What the runs were started with, by the names of their directories."""
         self._single.set_settings(settings)
-        self._widths.forget()
+        self._columns.widths.forget()
         self._rebuild()
 
     @property
@@ -133,7 +130,7 @@ class RunsTable(TableView[RunRow]):
         """Pin the run of that name above all others; empty: none any more."""
         self._arrangement = replace(self._arrangement, baseline=name)
         self._find_baseline()
-        self._widths.forget(COLUMNS[_NAME].key)
+        self._columns.widths.forget(COLUMNS[NAME_PLACE].key)
         self._arrange()
         self.columnsChanged.emit()
 
@@ -189,17 +186,17 @@ class RunsTable(TableView[RunRow]):
         self._arrangement = replace(self._arrangement, group_of=column)
         is_plain = column is None and not self._arrangement.baseline
         self.content.set_arrangement(None if is_plain else self._arrangement.arranged)
-        self._fit_columns()
+        self._columns.fit()
 
     def choices(self) -> ColumnChoices:
         """How the columns are, to be remembered."""
         header = self.horizontalHeader()
         return ColumnChoices(
-            dict(self._shown),
-            dict(self._widths.drawn),
+            self._columns.shown,
+            dict(self._columns.widths.drawn),
             self.content.columns[header.sortIndicatorSection()].key,
             header.sortIndicatorOrder() is Qt.SortOrder.DescendingOrder,
-            self._order,
+            self._columns.order,
             self._grouped_by,
             self._arrangement.figure.value,
             self._arrangement.baseline,
@@ -212,9 +209,11 @@ class RunsTable(TableView[RunRow]):
         def is_known(key: str) -> bool:
             return key in keys or self._single.column(key) is not None
 
-        self._shown = {key: shown for key, shown in choices.shown.items() if is_known(key)}
-        self._widths.drawn = {key: width for key, width in choices.widths.items() if is_known(key)}
-        self._order = tuple(dict.fromkeys(key for key in choices.order if is_known(key)))
+        self._columns.set_choices(
+            {key: shown for key, shown in choices.shown.items() if is_known(key)},
+            {key: width for key, width in choices.widths.items() if is_known(key)},
+            [key for key in choices.order if is_known(key)],
+        )
         self._grouped_by = choices.grouped_by if is_known(choices.grouped_by) else ""
         figures = {figure.value: figure for figure in Figure}
         figure = figures.get(choices.figure, Figure.MEAN)
@@ -225,7 +224,7 @@ class RunsTable(TableView[RunRow]):
     def offers(self) -> tuple[tuple[ColumnOffer, ...], tuple[ColumnOffer, ...]]:
         """The columns that are shown, from left to right, and those that could be."""
         offered = {each.key: each for each in (*fixed_offers(), *self._single.offers(self._runs))}
-        shown = self._shown_keys()
+        shown = self._columns.shown_keys()
         for column in self.content.columns:
             offered.setdefault(column.key, ColumnOffer(column.key, column.title, column.tip))
         hidden = [offer for key, offer in offered.items() if key not in shown]
@@ -241,11 +240,7 @@ class RunsTable(TableView[RunRow]):
 
     def show_columns(self, keys: Sequence[str]) -> None:
         """Show these columns, from left to right, and hide all others."""
-        usual = {column.key: self._is_usual(column.key, column.is_shown) for column in COLUMNS}
-        shown = {key: key in keys for key in usual if (key in keys) is not usual[key]}
-        self._shown = shown | {key: True for key in keys if is_single(key)}
-        hidden = [key for key in self._all_keys() if key not in keys and not is_single(key)]
-        self._order = (*keys, *hidden)
+        self._columns.choose_only(keys)
         self._rebuild()
         self.columnsChanged.emit()
 
@@ -267,41 +262,27 @@ class RunsTable(TableView[RunRow]):
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerItem)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-
-    def _prepare_header(self) -> None:
-        header = self.horizontalHeader()
-        header.setMinimumSectionSize(6 * GRID)
-        header.setSectionsMovable(True)
-        header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        header.setSortIndicator(STARTED, Qt.SortOrder.DescendingOrder)
-        self.setSortingEnabled(True)
-        self._show_columns()
-        self._fit_columns()
-        self.clicked.connect(self._toggle_group)
-        header.customContextMenuRequested.connect(self._open_column_menu)
-        header.sectionResized.connect(self._on_resized)
-        header.sectionMoved.connect(self._on_moved)
-        header.sortIndicatorChanged.connect(self._on_sorted)
+        for each in (self, self.horizontalHeader()):
+            each.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
 
     def _rebuild(self, sorted_by: str | None = None, *, is_descending: bool | None = None) -> None:
         """Have the columns that are chosen; what is chosen, sorting and visible rows stay."""
         header, content, bar = self.horizontalHeader(), self.content, self.verticalScrollBar()
         before = self.choices()
         chosen, top = [run.name for run in self.chosen_runs()], bar.value()
-        single = (self._single.column(key) for key, shown in self._shown.items() if shown)
-        self._is_fitting = True
+        shown = self._columns.shown.items()
+        single = (self._single.column(key) for key, is_shown in shown if is_shown)
         columns = (*COLUMNS, *(column for column in single if column is not None))
-        content.set_columns([row_column(each, self.baseline) for each in columns], self._runs)
-        self._show_columns()
-        keys = [column.key for column in content.columns]
-        by = before.sorted_by if sorted_by is None else sorted_by
-        is_down = before.descending if is_descending is None else is_descending
-        order = Qt.SortOrder.DescendingOrder if is_down else Qt.SortOrder.AscendingOrder
-        place = keys.index(by) if by in keys else STARTED
-        header.setSortIndicator(place, order)
-        content.sort(place, order)
-        self._is_fitting = False
+        with self._columns.arranging():
+            content.set_columns([row_column(each, self.baseline) for each in columns], self._runs)
+            self._columns.show()
+            keys = [column.key for column in content.columns]
+            by = before.sorted_by if sorted_by is None else sorted_by
+            is_down = before.descending if is_descending is None else is_descending
+            order = Qt.SortOrder.DescendingOrder if is_down else Qt.SortOrder.AscendingOrder
+            place = keys.index(by) if by in keys else STARTED
+            header.setSortIndicator(place, order)
+            content.sort(place, order)
         self._choose(chosen)
         bar.setValue(top)
         self._arrange()
@@ -324,75 +305,6 @@ class RunsTable(TableView[RunRow]):
             if place is not None:
                 self.selectionModel().select(self.content.index(place, 0), flags)
 
-    def _all_keys(self) -> list[str]:
-        """The keys of the columns from left to right, as a person moved them."""
-        keys = [column.key for column in self.content.columns]
-        moved = [key for key in self._order if key in keys]
-        for place, key in enumerate(keys):
-            if key not in moved:
-                # One that is new stands where it usually does: behind the one before it.
-                before = keys[place - 1] if place else None
-                moved.insert(moved.index(before) + 1 if before is not None else 0, key)
-        return moved
-
-    def _shown_keys(self) -> list[str]:
-        header = self.horizontalHeader()
-        places = (header.logicalIndex(visual) for visual in range(header.count()))
-        return [
-            self.content.columns[place].key for place in places if not self.isColumnHidden(place)
-        ]
-
-    def _show_columns(self) -> None:
-        was_fitting, self._is_fitting = self._is_fitting, True
-        header = self.horizontalHeader()
-        places = {column.key: place for place, column in enumerate(self.content.columns)}
-        for visual, key in enumerate(self._all_keys()):
-            header.moveSection(header.visualIndex(places[key]), visual)
-        for place, column in enumerate(self.content.columns):
-            usual = self._is_usual(column.key, column.is_shown)
-            shown = self._shown.get(column.key, usual)
-            self.setColumnHidden(place, not shown and place != _NAME)
-        self._is_fitting = was_fitting
-
-    def _is_usual(self, key: str, is_shown: bool) -> bool:
-        """Whether a column is shown that nobody chose or hid."""
-        return is_shown and (key not in SHOWN_WHERE_ANY or key in self._filled)
-
-    def _find_filled(self) -> None:
-        """Show columns that have something now, and hide those that have not any more."""
-        filled = {key for key, said in SHOWN_WHERE_ANY.items() if any(map(said, self._runs))}
-        if filled != self._filled:
-            self._filled = filled
-            self._show_columns()
-
-    def _fit_columns(self) -> None:
-        header, columns = self.horizontalHeader(), self.content.columns
-        shown = [place for place in range(len(columns)) if not self.isColumnHidden(place)]
-        bold = QFontMetrics(title_font())
-        groups = [row.title for row in self.content.rows if isinstance(row, RunGroup)]
-        least = {columns[_NAME].key: max(map(bold.horizontalAdvance, groups), default=0)}
-        widths = self._widths.fit(
-            self._runs,
-            [columns[place] for place in shown],
-            self.fontMetrics(),
-            header.fontMetrics(),
-            least,
-        )
-        last = self._last_shown()
-        self._is_fitting = True
-        for place in shown:
-            if place != last:
-                header.resizeSection(place, widths[columns[place].key])
-        self._is_fitting = False
-
-    def _last_shown(self) -> int:
-        """The place of the column farthest to the right."""
-        header = self.horizontalHeader()
-        places = range(len(self.content.columns))
-        return max(
-            (each for each in places if not self.isColumnHidden(each)), key=header.visualIndex
-        )
-
     @Slot(QPoint)
     def _open_column_menu(self, place: QPoint) -> None:
         at = self.horizontalHeader().logicalIndexAt(place)
@@ -402,32 +314,6 @@ class RunsTable(TableView[RunRow]):
 
     @Slot(str, bool)
     def _on_column_toggled(self, key: str, is_shown: bool) -> None:
-        if is_single(key) and not is_shown:
-            self._shown.pop(key, None)
-        else:
-            self._shown[key] = is_shown
+        self._columns.choose(key, is_shown=is_shown)
         self._rebuild()
         self.columnsChanged.emit()
-
-    @Slot(int, int, int)
-    def _on_resized(self, place: int, _before: int, width: int) -> None:
-        # The last one takes what is left, however wide the window is.
-        if self._is_fitting or place == self._last_shown():
-            return
-        self._widths.drawn[self.content.columns[place].key] = width
-        self.columnsChanged.emit()
-
-    @Slot(int, int, int)
-    def _on_moved(self, _place: int, _before: int, _after: int) -> None:
-        if self._is_fitting:
-            return
-        header = self.horizontalHeader()
-        places = (header.logicalIndex(visual) for visual in range(header.count()))
-        self._order = tuple(self.content.columns[place].key for place in places)
-        self._fit_columns()
-        self.columnsChanged.emit()
-
-    @Slot()
-    def _on_sorted(self) -> None:
-        if not self._is_fitting:
-            self.columnsChanged.emit()
