@@ -85,9 +85,10 @@ def _add_devices(core: WindowCore, parts: WindowParts) -> None:
     add(DeviceHistoryBinding(session, shown, devices, window))
     folds = FoldsBinding(devices, page.sections, core.live_page.live, core.settings, window)
     add(folds, ending=StopRank.MEMORY)
-    for asking in (devices, devices.head, devices.general, page.plan.problems):
+    places = (devices, devices.head, devices.general, devices.unresponsive, page.plan.problems)
+    for asking in places:
         asking.doctorRequested.connect(doctor.open_doctor)
-    devices.wakeRequested.connect(core.device_watch.wake)
+    devices.unresponsive.wakeRequested.connect(core.device_watch.wake)
     devices.endRequested.connect(processes.end)
     page.plan.problems.fieldActivated.connect(devices.show_field)
 

@@ -290,7 +290,7 @@ def test_that_a_sleeping_gpu_of_which_nothing_is_known_can_be_woken(panel, qtbot
     asleep = UnresponsiveGpu(failure=ASLEEP, index=0, pci_bus_id="0000:01:00.0")
     panel.setInventory(CPU_ONLY.model_copy(update={"unresponsive": (asleep,), "driver": "580.65"}))
     assert "Asleep: being asked what it is would wake it." in seen_texts(panel)
-    with qtbot.waitSignal(panel.wakeRequested):
+    with qtbot.waitSignal(panel.unresponsive.wakeRequested):
         click(button(panel, "Wake it up"))
 
 
@@ -425,7 +425,7 @@ def test_that_a_gpu_that_was_lost_before_the_start_has_a_card_until_it_answers(p
     assert "RTX 3060 at 0000:02:00.0" in shown
     assert "Does not answer: the driver says: Insufficient External Power (NVML error 8)." in shown
     assert "plug in the power cables" in shown
-    with qtbot.waitSignal(panel.doctorRequested):
+    with qtbot.waitSignal(panel.unresponsive.doctorRequested):
         click(button(panel, "Open Doctor"))
     panel.setInventory(TWO_UNEQUAL)
     assert "Does not answer" not in seen_texts(panel)

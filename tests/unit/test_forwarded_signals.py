@@ -20,9 +20,6 @@ WORKERS = "ui/workers/"
 STAY = {
     "DetailsFold.endRequested": "the list of processes is made as the details are unfolded",
     "DoctorBinding.selfTestRequested": "the dialog is made as it is first opened",
-    "RunControl.followed": "of whichever run is shown",
-    "RunControl.shownOpened": "of whichever run is shown",
-    "RunControl.shownStatusChanged": "of whichever run is shown",
     "TimePlot.timeRangeReset": "the canvas is made as there is something to draw",
 }
 LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -50,6 +47,7 @@ class Signals(ast.NodeVisitor):
         self.bases = {base for each in class_.bases if (base := base_name(each))}
         self.declared: set[str] = set()
         self.emitted: set[str] = set()
+        self._given: set[str] = set()
         self._connected: list[tuple[str, ast.Attribute]] = []
         methods = {each.name: each for each in class_.body if isinstance(each, ast.FunctionDef)}
         self._handing = {name: said for name, each in methods.items() if (said := handed_on(each))}
@@ -79,6 +77,9 @@ class Signals(ast.NodeVisitor):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         if node.name not in self._handing:
+            # What a method is given may be another child each time it is called.
+            is_once = node.name == "__init__"
+            self._given = set() if is_once else {each.arg for each in node.args.args[1:]}
             self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> None:
@@ -90,9 +91,17 @@ class Signals(ast.NodeVisitor):
             is_emit = isinstance(slot, ast.Attribute) and slot.attr == "emit"
             name = own_name(slot.value if is_emit else slot)
             if name is not None:
-                times = 2 if id(node) in self._of_many else 1
+                is_of_many = id(node) in self._of_many or root_name(source) in self._given
+                times = 2 if is_of_many else 1
                 self._connected += [(name, source)] * times
         self.generic_visit(node)
+
+
+def root_name(node: ast.expr) -> str | None:
+    """``name`` of ``name.part.signal``."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
 
 
 def base_name(base: ast.expr) -> str | None:
@@ -165,12 +174,14 @@ def test_that_a_signal_that_gathers_or_says_more_is_none_of_those() -> None:
     head = "class List:\n wanted = Signal()\n def __init__(self):\n"
     once = "  self._row.asked.connect(self.wanted)\n"
     made = " def _new(self):\n  row = Row()\n  row.asked.connect(self.wanted)\n"
+    given = " def _on(self, row):\n  row.asked.connect(self.wanted)\n"
     for body in (
         once + "  self._other.asked.connect(self.wanted)",
         once + " def want(self):\n  self.wanted.emit()",
         "  for row in self._rows:\n   row.asked.connect(self.wanted)",
         "  self._rows = [self._new() for _ in range(3)]\n" + made,
         "  self._row.asked.connect(self._on)\n def _on(self):\n  self.wanted.emit(self._row)",
+        "  self._rows.made.connect(self._on)\n" + given,
         "  self._button.clicked.connect(self.wanted)",
     ):
         assert found_in(head + body) == {}

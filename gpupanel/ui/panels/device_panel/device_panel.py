@@ -8,25 +8,25 @@ from PySide6.QtWidgets import QScrollArea, QToolButton, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from gpupanel.domain.cluster import ClusterReading
-from gpupanel.domain.device import DeviceInventory, PhysicalDevice, UnresponsiveGpu
+from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.memory import Allocator, MemoryPolicy
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.planning.chosen_devices import left_out_keys
-from gpupanel.ui import device_colors
 from gpupanel.ui.device_choices import DeviceChoices, processors
 from gpupanel.ui.panels.device_panel import panel_text
 from gpupanel.ui.panels.device_panel.absent_cards import AbsentCards
 from gpupanel.ui.panels.device_panel.card_folds import CardFolds
 from gpupanel.ui.panels.device_panel.cluster_note import ClusterNote
 from gpupanel.ui.panels.device_panel.device_card import DeviceCard
+from gpupanel.ui.panels.device_panel.device_cards import DeviceCards
 from gpupanel.ui.panels.device_panel.heads import PanelHead
 from gpupanel.ui.panels.device_panel.node_sections import NodeSections
 from gpupanel.ui.panels.device_panel.problem_note import ProblemNotes
-from gpupanel.ui.panels.device_panel.unresponsive_card import UnresponsiveCard
+from gpupanel.ui.panels.device_panel.unresponsive_cards import UnresponsiveCards
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import Note
-from gpupanel.ui.widgets.layouts import column_in, discard
+from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.tips import wrapped
 
 _NOTHING = DeviceInventory(devices=())
@@ -46,22 +46,16 @@ class DevicePanel(QWidget):
     """A person wants a process of a device to end: the :class:`DeviceProcess`."""
     fixRequested = Signal(object)
     """The button of a fix on a device was pressed: the :class:`Fix`."""
-    wakeRequested = Signal()
-    """A person wants to have sleeping GPUs asked who they are."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("device_list")
         self._is_of_cluster = False
         self._inventory: DeviceInventory | None = None
-        self._sample: TelemetrySample | None = None
         self._lost: frozenset[str] = frozenset()
         self._choices = DeviceChoices()
         self._gpus_before: tuple[str, ...] = ()
         self._problems: tuple[Problem, ...] = ()
-        self._own_processes: frozenset[int] = frozenset()
-        self._cards: list[DeviceCard] = []
-        self._unresponsive: list[UnresponsiveCard] = []
         self._folds = CardFolds(self._is_room)
         self.head = PanelHead()
         """Leads to the doctor, and to the last hour."""
@@ -76,9 +70,13 @@ class DevicePanel(QWidget):
         """Stands in the place of a cluster's devices while there are none."""
         self.more_machines = _link_to_cluster()
         """Leads to the choice of a cluster."""
+        self.unresponsive = UnresponsiveCards()
+        """GPUs that do not answer, or sleep."""
         self._absent = AbsentCards()
         self._nodes = NodeSections(self._column, self)
+        self._cards = DeviceCards(self._column, self._nodes, self)
         self._arrange()
+        self._cards.made.connect(self._connect_card)
         self._absent.removed.connect(self._take_removal)
         self.head.linesChosen.connect(self.setInLines)
         self._nodes.openChanged.connect(self._show_opened_nodes)
@@ -87,8 +85,8 @@ class DevicePanel(QWidget):
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if self._folds.are_many(self._cards) and event.size().height() != event.oldSize().height():
-            self._fold_to_room()
+        if event.size().height() != event.oldSize().height():
+            self._fold_many()
 
     def value(self) -> DeviceChoices:
         """What is chosen, devices of other machines included."""
@@ -105,10 +103,10 @@ class DevicePanel(QWidget):
         previous, self._inventory = self._inventory, inventory
         if previous is None or previous.devices != inventory.devices or len(self._nodes):
             self._make_cards(inventory)
-        for card in self._cards:
+        for card in self._cards.all:
             card.details.setLinks(panel_text.links(inventory, card.device.key))
-        if previous is None or previous.unresponsive != inventory.unresponsive:
-            self._make_unresponsive_cards(inventory.unresponsive)
+        if self.unresponsive.setGpus(inventory.unresponsive):
+            self._fold_to_room()
         if not self._is_of_cluster:
             self.head.setDriver(inventory.driver)
             self._notice.setText(panel_text.notice(inventory))
@@ -138,24 +136,15 @@ class DevicePanel(QWidget):
 
     def setSample(self, sample: TelemetrySample) -> None:
         """Show what the devices reported now."""
-        self._sample = sample
         lost = frozenset() if self._inventory is None else left_out_keys(self._inventory, sample)
         if lost != self._lost:
             self._lost = lost
             self._show_choices()
-        readings = {reading.key: reading for reading in sample.readings}
-        for card in self._cards:
-            card.addReading(readings.get(card.device.key))
-            card.setDisk(sample.disk)
-        self._nodes.setReadings(readings)
+        self._cards.setSample(sample)
 
     def setOwnProcesses(self, pids: frozenset[int]) -> None:
         """Say which processes are of the run shown: their memory is drawn as ours."""
-        if pids == self._own_processes:
-            return
-        self._own_processes = pids
-        for card in self._cards:
-            card.setOwnProcesses(pids)
+        self._cards.setOwnProcesses(pids)
 
     def setProblems(self, problems: tuple[Problem, ...]) -> None:
         """Show what is wrong with devices and memory, each on the device that it is about.
@@ -183,7 +172,9 @@ class DevicePanel(QWidget):
         """Fold all devices to one line each, or show them as they were before."""
         self._folds.set_in_lines(in_lines=in_lines)
         self.head.setInLines(in_lines)
-        self._column.setSpacing(GRID // 4 if in_lines else GRID)
+        spacing = GRID // 4 if in_lines else GRID
+        self._column.setSpacing(spacing)
+        self.unresponsive.setSpacing(spacing)
         self._fold_to_room()
 
     def show_field(self, field: str) -> None:
@@ -196,8 +187,8 @@ class DevicePanel(QWidget):
         if named_device is not None and named_device.node is not None:
             self._nodes.open(named_device.node)
         in_use = self._choices.keys_in_use(self._inventory, self._lost)
-        named = next((card for card in self._cards if card.device.key == key), None)
-        used = next((card for card in self._cards if card.device.key in in_use), None)
+        named = next((card for card in self._cards.all if card.device.key == key), None)
+        used = next((card for card in self._cards.all if card.device.key in in_use), None)
         card = named or used
         if card is not None:
             self._take_fold(card.device.key, is_open=True)
@@ -208,6 +199,7 @@ class DevicePanel(QWidget):
         page.setProperty("page", True)
         self._column.setContentsMargins(0, 0, GRID // 2, 0)
         self._column.setSpacing(GRID)
+        self._column.addWidget(self.unresponsive)
         self._column.addWidget(self._notice)
         self._column.addWidget(self.cluster_note)
         self._column.addWidget(self._absent)
@@ -225,53 +217,17 @@ class DevicePanel(QWidget):
         self.setMinimumWidth(304)
 
     def _make_cards(self, inventory: DeviceInventory) -> None:
-        kept = {(card.device, card.color): card for card in self._cards}
-        histories = {card.device.key: card.readings.history() for card in self._cards}
-        called = panel_text.labels(inventory)
-        labels = {each.key: label for each, label in zip(inventory.devices, called, strict=True)}
-        numbers = device_colors.known.numbers(device.key for device in inventory.devices)
-        self._nodes.setDevices(inventory, numbers, labels)
-        shown = [
-            device
-            for device in inventory.devices
-            if device.node is None or self._nodes.is_open(device.node)
-        ]
-        before = self._cards
-        self._cards = []
-        for device in shown:
-            color, label = numbers[device.key], labels[device.key]
-            card = kept.pop((device, color), None)
-            self._cards.append(card or self._new_card(device, color, label, histories))
-        for card in kept.values():
-            discard(self._nodes.layout_of(card) or self._column, [card])
-        if len(self._nodes):
-            self._nodes.place([card for card in self._cards if card.device.node is not None])
-            self._nodes.tidy()
-        else:
-            for index, card in enumerate(self._cards):
-                self._column.insertWidget(index, card)
-        if self._cards == before:
-            return
-        self._fold_to_room()
-        # How high new cards are is known once they were laid out.
-        QTimer.singleShot(0, self, self._fold_many)
-
-    def _make_unresponsive_cards(self, lost: tuple[UnresponsiveGpu, ...]) -> None:
-        for card in self._unresponsive:
-            self._drop(card)
-        self._unresponsive = [UnresponsiveCard(gpu) for gpu in lost]
-        for offset, card in enumerate(self._unresponsive):
-            card.doctorRequested.connect(self.doctorRequested)
-            card.wakeRequested.connect(self.wakeRequested)
-            self._column.insertWidget(len(self._cards) + offset, card)
-        self._fold_to_room()
+        if self._cards.setInventory(inventory):
+            self._fold_to_room()
+            # How high new cards are is known once they were laid out.
+            QTimer.singleShot(0, self, self._fold_many)
 
     def _fold_to_room(self) -> None:
-        self._folds.fold(self._cards)
+        self._folds.fold(self._cards.all)
 
     @Slot()
     def _fold_many(self) -> None:
-        if self._folds.are_many(self._cards):
+        if self._folds.are_many(self._cards.all):
             self._fold_to_room()
 
     def _is_room(self) -> bool:
@@ -282,16 +238,10 @@ class DevicePanel(QWidget):
 
     def _all_cards(self) -> tuple[QWidget, ...]:
         absent = () if self._absent.isHidden() else (self._absent,)
-        return (*self._cards, *self._unresponsive, *absent)
+        return (*self._cards.all, *self.unresponsive.all, *absent)
 
-    def _new_card(
-        self,
-        device: PhysicalDevice,
-        color: int,
-        label: str,
-        histories: dict[str, tuple[float | None, ...]],
-    ) -> DeviceCard:
-        card = DeviceCard(device, color, label)
+    @Slot(object)
+    def _connect_card(self, card: DeviceCard) -> None:
         card.useChanged.connect(self._take_use)
         card.foldChanged.connect(self._take_fold)
         card.policyChanged.connect(self._take_policy)
@@ -301,11 +251,6 @@ class DevicePanel(QWidget):
         card.details.endRequested.connect(self.endRequested)
         card.problems.fixRequested.connect(self.fixRequested)
         card.problems.doctorRequested.connect(self.doctorRequested)
-        card.setOwnProcesses(self._own_processes)
-        card.readings.setHistory(histories.get(card.device.key, ()))
-        if self._sample is not None and card.device.key not in histories:
-            card.addReading(self._sample.reading(card.device.key))
-        return card
 
     def _show_choices(self) -> None:
         if self._inventory is None:
@@ -316,7 +261,7 @@ class DevicePanel(QWidget):
             self._gpus_before = in_use
         self._nodes.setUse(used, cpus)
         gpus = {gpu.key for gpu in self._choices.gpus_in_use(self._inventory, self._lost)}
-        for card in self._cards:
+        for card in self._cards.all:
             key = card.device.key
             card.setUse(
                 in_use=key in used,
@@ -340,16 +285,13 @@ class DevicePanel(QWidget):
         return "in this machine"
 
     def _show_problems(self) -> None:
-        own, general = panel_text.by_device(self._problems, [c.device.key for c in self._cards])
-        for card in self._cards:
+        own, general = panel_text.by_device(self._problems, [c.device.key for c in self._cards.all])
+        for card in self._cards.all:
             card.problems.setProblems(own[card.device.key])
         self.general.setProblems(general)
 
-    def _drop(self, card: QWidget) -> None:
-        discard(self._column, [card])
-
     def _show_applied(self, key: str, words: str) -> None:
-        for card in self._cards:
+        for card in self._cards.all:
             card.setApplied(words if card.device.key == key else "")
 
     @Slot(str, bool)
