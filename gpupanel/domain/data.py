@@ -13,18 +13,10 @@ from typing_extensions import override
 
 from gpupanel.domain.asked_kind import AskedKind
 from gpupanel.domain.choice import Choice
-from gpupanel.domain.data_source import MOST_CLASSES as MOST_CLASSES
 from gpupanel.domain.data_source import Axes as Axes
-from gpupanel.domain.data_source import ClassCount as ClassCount
 from gpupanel.domain.data_source import ClassWeights as ClassWeights
 from gpupanel.domain.data_source import DataCache as DataCache
-from gpupanel.domain.data_source import (
-    DataSource,
-    ImageSource,
-    class_count_setting,
-    set_path_setting,
-    unreadable_share_setting,
-)
+from gpupanel.domain.data_source import DataSource, ImageSource
 from gpupanel.domain.data_source import Holdout as Holdout
 from gpupanel.domain.data_source import Scaling as Scaling
 from gpupanel.domain.data_source import Target as Target
@@ -33,6 +25,13 @@ from gpupanel.domain.images_data import ImagesData as ImagesData
 from gpupanel.domain.keras_data import KerasData as KerasData
 from gpupanel.domain.kind import kind
 from gpupanel.domain.setting import PathKind, Setting, setting, setting_of
+from gpupanel.domain.source_settings import MOST_CLASSES as MOST_CLASSES
+from gpupanel.domain.source_settings import ClassCount as ClassCount
+from gpupanel.domain.source_settings import (
+    class_count_setting,
+    set_path_setting,
+    unreadable_share_setting,
+)
 from gpupanel.domain.table_data import TableData as TableData
 from gpupanel.domain.text_data import TextData as TextData
 from gpupanel.domain.tfrecord_data import TfrecordData as TfrecordData

@@ -8,19 +8,13 @@ from typing_extensions import override
 
 from gpupanel.domain.asked_kind import AskedKind
 from gpupanel.domain.choice import Choice
-from gpupanel.domain.data_source import (
-    ImageSource,
-    Scaling,
-    Target,
-    names_in,
-    one_or_several,
-    unreadable_share_setting,
-)
+from gpupanel.domain.data_source import ImageSource, Scaling, Target
 from gpupanel.domain.decoded_images import Color, ImageSize, color_setting, image_size_setting
 from gpupanel.domain.empty_words import EmptyWord, empty_words_setting
 from gpupanel.domain.image_names import IMAGE_SUFFIXES, SUFFIXES_BY_READER
 from gpupanel.domain.kind import kind
 from gpupanel.domain.setting import PathKind, setting
+from gpupanel.domain.source_settings import names_in, one_or_several, unreadable_share_setting
 from gpupanel.domain.table_data import ColumnName, ColumnNames, DecimalMark, decimal_setting
 from gpupanel.domain.value import Fraction
 

@@ -7,17 +7,11 @@ from typing_extensions import override
 
 from gpupanel.domain.asked_kind import AskedKind
 from gpupanel.domain.choice import Choice
-from gpupanel.domain.data_source import (
-    DataSource,
-    Scaling,
-    Target,
-    names_in,
-    one_or_several,
-    set_path_setting,
-)
+from gpupanel.domain.data_source import DataSource, Scaling, Target
 from gpupanel.domain.empty_words import EmptyWord, empty_words_setting
 from gpupanel.domain.kind import kind
 from gpupanel.domain.setting import PathKind, setting
+from gpupanel.domain.source_settings import names_in, one_or_several, set_path_setting
 from gpupanel.domain.table_data import (
     TABLE_SUFFIXES,
     ColumnName,

@@ -8,18 +8,17 @@ from typing_extensions import override
 
 from gpupanel.domain.asked_kind import AskedKind
 from gpupanel.domain.choice import Choice
-from gpupanel.domain.data_source import (
+from gpupanel.domain.data_source import ImageSource, Target
+from gpupanel.domain.decoded_images import Color, ImageSize, color_setting, image_size_setting
+from gpupanel.domain.kind import kind
+from gpupanel.domain.setting import PathKind, setting
+from gpupanel.domain.source_settings import (
     ClassCount,
-    ImageSource,
-    Target,
     class_count_setting,
     names_in,
     one_or_several,
     unreadable_share_setting,
 )
-from gpupanel.domain.decoded_images import Color, ImageSize, color_setting, image_size_setting
-from gpupanel.domain.kind import kind
-from gpupanel.domain.setting import PathKind, setting
 from gpupanel.domain.value import Fraction
 
 RECORD_SUFFIXES = (".tfrecord", ".tfrecords", ".tfrec", ".tfr")

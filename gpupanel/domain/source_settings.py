@@ -1,0 +1,52 @@
+"""Settings that several sources of data have, each declared once."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from gpupanel.domain.setting import PathKind, setting
+
+MOST_CLASSES = 100_000
+"""The names of so many still fit into the one line that a run reports them in (1 MiB)."""
+ClassCount = Annotated[int, Field(gt=0, le=MOST_CLASSES)]
+
+
+def one_or_several(names: object) -> object:
+    """A list of one says the same as the one, and one of none the same as nothing."""
+    if isinstance(names, list | tuple) and len(names) < 2:
+        return names[0] if names else None
+    return names
+
+
+def names_in(chosen: str | tuple[str, ...] | None) -> tuple[str, ...]:
+    """One name, several or none."""
+    if chosen is None:
+        return ()
+    return (chosen,) if isinstance(chosen, str) else chosen
+
+
+def set_path_setting(title: str, description: str, path: PathKind) -> Any:  # noqa: ANN401
+    """The declaration of ``validation_path`` or ``test_path``: a set beside the data."""
+    return setting(title, description, default="", off="none", advanced=True, path=path)
+
+
+def unreadable_share_setting(what: str) -> Any:  # noqa: ANN401
+    """The part of the images that may be unreadable, of a source that decodes them."""
+    return setting(
+        "Allowed unreadable",
+        f"The fraction of the images that may be {what}: these are reported, and the training "
+        "continues; the next one with the same label takes the place of each.",
+        default=0.01,
+        advanced=True,
+    )
+
+
+def class_count_setting(*, advanced: bool = False) -> Any:  # noqa: ANN401
+    """The declaration of ``class_count``, where labels are numbers of classes."""
+    return setting(
+        "Classes",
+        "How many classes there are. By default the greatest label plus one.",
+        default=None,
+        off="automatic",
+        advanced=advanced,
+    )
