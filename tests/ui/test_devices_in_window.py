@@ -3,12 +3,15 @@
 import pytest
 from PySide6.QtCore import QSettings
 
-from gpupanel.domain.device import CPU_KEY
+from gpupanel.domain.device import CPU_KEY, UnresponsiveGpu
+from gpupanel.domain.gpu_failure import ASLEEP, NO_ANSWER
 from gpupanel.domain.memory import GrowingMemory, LimitedMemory
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.ui.bindings.doctor_binding import DoctorBinding
 from gpupanel.ui.inputs.switch import Switch
 from gpupanel.ui.widgets.problem_row import ProblemRow
+from gpupanel.ui.workers.device_worker import DeviceWatch
 from tests.fakes.devices import RTX_3060, RTX_4090, TWO_UNEQUAL
 from tests.fakes.person import Person
 from tests.ui.device_panel_person import button, card, choose, click, policy_box, seen_texts
@@ -92,3 +95,23 @@ def test_that_cpu_and_gpus_together_are_mended_by_one_click_to_either(window):
     click(button(window.devices, "Train on the CPU"))
     assert window.session.prepare_now().is_startable
     assert [device.key for device in window.session.preparation.plan.devices] == [CPU_KEY]
+
+
+@pytest.mark.parametrize(
+    ("failure", "text", "asked"),
+    [
+        (ASLEEP, "Wake it up", (DeviceWatch, "wake")),
+        (NO_ANSWER, "Open Doctor", (DoctorBinding, "open_doctor")),
+    ],
+    ids=["asleep", "silent"],
+)
+def test_that_the_card_of_a_gpu_that_does_not_answer_wakes_it_or_opens_the_doctor(
+    monkeypatch, request, failure, text, asked
+):
+    heard = []
+    monkeypatch.setattr(*asked, lambda _part: heard.append(text))
+    window = request.getfixturevalue("window")
+    silent = UnresponsiveGpu(failure=failure, index=2)
+    window.session.set_inventory(TWO_UNEQUAL.model_copy(update={"unresponsive": (silent,)}))
+    click(button(window.devices.unresponsive, text))
+    assert heard == [text]

@@ -210,6 +210,18 @@ def test_that_the_menu_of_a_title_hides_its_column(qtbot, shown_page, monkeypatc
     assert "Loss" not in _titles(_table(shown_page()))
 
 
+def test_that_the_menu_of_a_title_offers_all_columns_that_there_are(shown_page, monkeypatch):
+    monkeypatch.setattr(QMenu, "popup", lambda *_arguments: None)
+    page = shown_page()
+    _table(page).horizontalHeader().customContextMenuRequested.emit(QPoint(5, 5))
+    menu = _table(page).findChild(QMenu, "column_menu")
+    next(each for each in menu.actions() if each.objectName() == "column_more").trigger()
+    menu.close()
+    chooser = page.findChild(QDialog, "column_chooser")
+    assert chooser.isVisible()
+    chooser.close()
+
+
 def test_that_settings_that_were_read_are_not_read_again(qtbot, shown_page, monkeypatch):
     page = shown_page()
     chooser, _ = _chooser(qtbot, page)

@@ -25,6 +25,7 @@ from gpupanel.runs.sweeps.sweep_record import (
     append_event,
 )
 from gpupanel.runs.sweeps.sweep_status import sweep_status
+from gpupanel.ui.dialogs.new_sweep_dialog import NewSweepDialog
 from gpupanel.ui.dialogs.sweeps_dialog import SweepsDialog
 from gpupanel.ui.widgets.parallel_coordinates import ParallelCoordinates
 from gpupanel.ui.workers.sweep_worker import SweepsRead
@@ -268,6 +269,8 @@ def test_that_the_menu_opens_it_and_a_sweep_is_chosen_opened_and_stopped(
     qtbot.mouseClick(dialog.findChild(QPushButton, "sweeps_stop"), Qt.MouseButton.LeftButton)
     qtbot.waitUntil(older.stop.exists)
     assert not newer.stop.exists()
+    qtbot.mouseClick(dialog.findChild(QPushButton, "sweeps_new"), Qt.MouseButton.LeftButton)
+    assert window.findChild(NewSweepDialog).isVisible()
     begun = time.monotonic()
     window.close()
     assert time.monotonic() - begun < 5.0
