@@ -11,6 +11,7 @@ from gpupanel.domain.number_text import byte_size
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.step_memory import StepMemory
+from gpupanel.domain.training import Recompute
 from gpupanel.domain.value import Value
 from gpupanel.domain.visible_text import visible_line
 
@@ -30,12 +31,14 @@ class SummaryRequest(Value):
         model: What is built.
         seed: Draws the validation split.
         mixed_precision: Whether layers compute with bfloat16.
+        recompute: Which activations a step does not keep.
     """
 
     data: DataSettings
     model: ModelSettings
     seed: int = 0
     mixed_precision: bool = False
+    recompute: Recompute = Recompute.NONE
 
 
 def summary_request(profile: Profile) -> SummaryRequest:
@@ -46,6 +49,7 @@ def summary_request(profile: Profile) -> SummaryRequest:
         model=profile.model,
         seed=training.seed,
         mixed_precision=training.mixed_precision,
+        recompute=training.recompute,
     )
 
 

@@ -41,6 +41,17 @@ class CheckpointPace(ChoiceEnum):
     )
 
 
+class Recompute(ChoiceEnum):
+    """Which activations are computed again for the gradients, and not kept."""
+
+    NONE = "none", "Kept", "Every activation stays in memory until its gradient is computed."
+    BLOCKS = (
+        "blocks",
+        "Computed again, block by block",
+        "Only what passes between blocks is kept: half of the memory for a third more time.",
+    )
+
+
 SHORTEST_PAUSE_S = 5.0
 """Between two checkpoints of :attr:`CheckpointPace.AUTO`: what a death may cost beside an epoch."""
 
@@ -65,6 +76,13 @@ class TrainingSettings(Value):
         "Each replica takes its share in this many smaller parts and applies the summed gradient "
         "once. It needs less memory; the result is mathematically the same.",
         default=1,
+        advanced=True,
+    )
+    recompute: Recompute = setting(
+        "Activations",
+        "Gradients need the activations of every layer. They fill most of the memory, unless those "
+        "within a block of the model are computed once more; the result is the same.",
+        default=Recompute.NONE,
         advanced=True,
     )
     optimizer: Optimizer = setting(

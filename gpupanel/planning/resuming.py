@@ -27,6 +27,7 @@ _MAY_DIFFER: tuple[_Path, ...] = (
             "accumulation_steps",
             "mixed_precision",
             "jit_compile",
+            "recompute",
             "deterministic",
             "checkpoint_every_epochs",
             "checkpoint_every_minutes",

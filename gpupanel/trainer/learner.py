@@ -27,6 +27,7 @@ from gpupanel.trainer.models.objectives import (
     make_objective,
     named_weights,
 )
+from gpupanel.trainer.models.recomputed import recomputed_segments
 from gpupanel.trainer.models.training_objective import TrainingObjective
 from gpupanel.trainer.models.variable_state import assign_variables, by_name, read_variables
 from gpupanel.trainer.models.weight_averages import WeightAverages
@@ -237,6 +238,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         averages = None
         if training.ema is not None:
             averages = WeightAverages(optimizers[0], weights, training.ema)
+    segments = recomputed_segments(built.trained, training.recompute)
     if training.jit_compile and built.waits_within:
         raise ProblemError(_JIT_WITH_BATCH_NORM)
     check_best_metric(training.best_metric, split)
@@ -277,6 +279,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
                 clip_norm=training.clip_norm,
                 averages=averages,
                 timed=timed,
+                segments=segments,
             )
 
         calls = TrainingCalls(

@@ -92,7 +92,11 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
             ),
             model=MlpModel(hidden=(8,)),
             training=changed(
-                accumulation_steps=3, clip_norm=0.3, loss=Loss.FOCAL, label_smoothing=0.1
+                accumulation_steps=3,
+                clip_norm=0.3,
+                loss=Loss.FOCAL,
+                label_smoothing=0.1,
+                recompute="blocks",
             ),
         ),
         "Python code, values, early stopping, weights on the host": session(
@@ -134,6 +138,14 @@ def further_sessions(material: Material) -> dict[str, Profile]:
     """What those do not have, or have beside much else."""
     mirrored, ones = StrategyKind.MIRRORED, StrategyKind.ONE_DEVICE
     return {
+        "activations computed again, normalised over two replicas, dropout": session(
+            mirrored,
+            2,
+            (40, 24),
+            data=FEW_DIGITS,
+            model=CnnModel(filters=(4,), batch_norm=True, dropout=0.2),
+            training=changed(recompute="blocks"),
+        ),
         PICTURES_SESSION: session(
             mirrored,
             2,

@@ -58,20 +58,31 @@ def _contribution(needs: StepNeeds) -> Iterator[str]:
     yield _CONTRIBUTION
     if needs.draws_anything and needs.on_replicas:
         yield _OF_ANY_SIZE
-    if needs.normalises:
-        yield "    with measured_calls() as calls, keras.StatelessScope(state_mapping=known):"
-    else:
-        yield "    with keras.StatelessScope(state_mapping=known):"
+    contexts = ["keras.StatelessScope(state_mapping=known)"]
     if needs.draws:
-        yield "        with drawn_by_example(SEED, step, first, features):"
-        yield "            outputs = model(features, training=True)"
+        contexts.append("drawn_by_example(SEED, step, first, features)")
+    scope = ", ".join(contexts)
+    measured = "measured_calls() as calls, " if needs.normalises or needs.recomputes else ""
+    yield f"    with {measured}{scope}:"
+    if needs.recomputes:
+        yield "        given = tf.cast(features, model.inputs[0].dtype)"
+        yield "        passed = pass_segments(SEGMENTS, given, calls)"
+        yield "        outputs = passed[-1].found"
     else:
         yield "        outputs = model(features, training=True)"
     weights = ", CLASS_WEIGHTS" if needs.weights_classes else ""
     yield f"    loss, measure = loss_and_measure(outputs, labels{weights})"
     if needs.changes_loss:
         yield "    loss = training_loss(outputs, labels)"
-    yield _GRADIENTS
+    if needs.recomputes:
+        yield "    (upstream,) = tf.gradients(loss / examples, [outputs])"
+        yield f"    with {scope}:"
+        yield "        gradients = gradients_of_segments("
+        given = "SEGMENTS, passed, upstream, weights"
+        yield f"            {given}, is_compiled={needs.is_compiled}"
+        yield "        )"
+    else:
+        yield _GRADIENTS
     if needs.has_sparse_gradients:
         yield "    gradients = [tf.convert_to_tensor(gradient) for gradient in gradients]"
     if needs.normalises:

@@ -13,7 +13,7 @@ from gpupanel.domain.model import Model, ModelSettings
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.schedule import CYCLE_BEGINS_AT, CYCLE_ENDS_AT, ScheduleKind
-from gpupanel.domain.training import TrainingSettings
+from gpupanel.domain.training import Recompute, TrainingSettings
 from gpupanel.planning.script.parts import part
 from gpupanel.planning.script.sections import indented, joined
 
@@ -70,6 +70,7 @@ def model_section(profile: Profile, plan: LaunchPlan) -> str:
     schedule = _rate(profile, plan)
     rate = "rate" if schedule else str(profile.training.learning_rate)
     has_norms = profile.model.normalises_batches is not False
+    recomputes = profile.training.recompute is not Recompute.NONE
     across = len(plan.replicas) > 1 and profile.model.synchronizes_batch_norm
     lines = joined(
         built.in_scope,
@@ -81,7 +82,7 @@ def model_section(profile: Profile, plan: LaunchPlan) -> str:
     )
     return joined(
         part("statistics") if has_statistics else "",
-        part("batch_norm") if has_norms else "",
+        part("batch_norm") if has_norms or recomputes else "",
         built.definitions,
         schedule,
         part("fused_adam", f"Fused{profile.training.optimizer.label}")

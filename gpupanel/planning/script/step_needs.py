@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from gpupanel.domain.data import Target
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.training import Recompute
 from gpupanel.planning.script.loss_section import weights_classes
 
 
@@ -27,6 +28,7 @@ class StepNeeds:
         measures: Something is measured beside training.
         keeps_averages: Of the weights.
         changes_loss: Another loss is made small than is measured.
+        recomputes: Activations are computed again for the gradients.
     """
 
     on_replicas: bool
@@ -43,6 +45,7 @@ class StepNeeds:
     measures: bool
     keeps_averages: bool
     changes_loss: bool
+    recomputes: bool
 
     @property
     def state(self) -> str:
@@ -91,4 +94,5 @@ def step_needs(profile: Profile, plan: LaunchPlan) -> StepNeeds:
         measures=data.may_validate or data.may_test,
         keeps_averages=training.ema is not None,
         changes_loss=training.changes_loss and data.target_kind is not Target.VALUES,
+        recomputes=training.recompute is not Recompute.NONE,
     )

@@ -58,7 +58,8 @@ def step_section(profile: Profile, plan: LaunchPlan) -> str:
     needs = step_needs(profile, plan)
     clip = profile.training.clip_norm
     return joined(
-        part("random_numbers") if needs.draws else "",
+        part("random_numbers") if needs.draws or needs.recomputes else "",
+        part("recompute") if needs.recomputes else "",
         lines_of(_settings(needs, profile, plan)),
         part("batch_division") if needs.on_replicas or needs.accumulates else "",
         _THIS_REPLICA if needs.on_replicas else "",
@@ -84,6 +85,8 @@ def _settings(needs: StepNeeds, profile: Profile, plan: LaunchPlan) -> Iterator[
         yield "STEP = tf.Variable(0, dtype=tf.int64)  # updates of all epochs"
     if needs.normalises:
         yield "NORMS = [norm for norm in batch_norms(model) if norm.trainable]"
+    if needs.recomputes:
+        yield "SEGMENTS = segments_of(model)  # their activations are computed twice"
 
 
 def _learn(needs: StepNeeds) -> Iterator[str]:

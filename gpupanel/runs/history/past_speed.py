@@ -24,6 +24,7 @@ _DECIDE_SPEED: Final = frozenset(
         "jit_compile",
         "mixed_precision",
         "optimizer",
+        "recompute",
     )
 )
 """What of ``[training]`` changes how long a step takes."""

@@ -11,6 +11,7 @@ from gpupanel.domain.step_memory import StepMemory
 from gpupanel.trainer.datasets.examples import Examples
 from gpupanel.trainer.memory_estimate.live_buffers import Size, needed_operations, peaks
 from gpupanel.trainer.models.objectives import Objective
+from gpupanel.trainer.parts.recompute import Segment
 from gpupanel.trainer.steps.batch_part import BatchPart
 from gpupanel.trainer.steps.contribution import ContributionOf, State, Variables
 from gpupanel.trainer.steps.data_on_gpu import kept_bytes
@@ -20,17 +21,23 @@ _FEW, _MANY = 1024, 2048
 graphs, as TensorFlow writes up to 1,000 equal numbers as a constant."""
 
 
-def step_memory(model: keras.Model, objective: Objective, examples: Examples) -> StepMemory | None:
+def step_memory(
+    model: keras.Model,
+    objective: Objective,
+    examples: Examples,
+    segments: Sequence[Segment] = (),
+) -> StepMemory | None:
     """What a step holds on one replica; ``None`` where the number of examples changes its graph.
 
     Args:
         model: The trained one; its variables need hold nothing.
         objective: What is made small.
         examples: For the shapes of features and labels.
+        segments: Of the model, whose activations are computed again; none: they are kept.
     """
     # A traced function holds the tensors of its graph no longer than it is held.
     (few, operations), (_, more_operations) = (
-        _traced(model, objective, examples, count) for count in (_FEW, _MANY)
+        _traced(model, objective, examples, count, segments) for count in (_FEW, _MANY)
     )
     sizes = _sizes(operations, more_operations)
     if sizes is None:
@@ -53,10 +60,16 @@ def step_memory(model: keras.Model, objective: Objective, examples: Examples) ->
 
 
 def _traced(
-    model: keras.Model, objective: Objective, examples: Examples, count: int
+    model: keras.Model,
+    objective: Objective,
+    examples: Examples,
+    count: int,
+    segments: Sequence[Segment],
 ) -> tuple[tf.types.experimental.ConcreteFunction, list[tf.Operation]]:
     variables = Variables(model)
-    contribution = ContributionOf(model, variables, objective, seed=0, jit_compile=False)
+    contribution = ContributionOf(
+        model, variables, objective, seed=0, jit_compile=False, segments=segments
+    )
     state = State(_specs(variables.weights), _specs(variables.fixed))
     part = BatchPart(*(tf.TensorSpec((), each) for each in (tf.float32, tf.int32, tf.int64)))
     features, labels = examples.features, examples.labels

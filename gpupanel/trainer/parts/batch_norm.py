@@ -6,7 +6,7 @@ training is changed.
 """
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -24,6 +24,8 @@ class MeasuredCalls:
 
     def __init__(self) -> None:
         self._of: dict[int, list[Moments]] = {}
+        self.exchanged: list[tf.Tensor] = []
+        """What replicas gave each other about their parts, call by call."""
 
     def add(self, norm: keras.layers.BatchNormalization, moments: Moments) -> None:
         """A layer was called in training."""
@@ -35,6 +37,24 @@ class MeasuredCalls:
 
 
 _MEASURED: ContextVar[MeasuredCalls | None] = ContextVar("measured_calls", default=None)
+
+
+_KNOWN: ContextVar[Iterator[tf.Tensor] | None] = ContextVar("known_exchanges", default=None)
+
+
+@contextmanager
+def measured_again(exchanged: Sequence[tf.Tensor]) -> Iterator[None]:
+    """What is called within is called once more: replicas know what they gave each other then.
+
+    Args:
+        exchanged: In those calls, a part of :attr:`MeasuredCalls.exchanged`.
+    """
+    known = _KNOWN.set(iter(exchanged))
+    try:
+        with measured_calls():
+            yield
+    finally:
+        _KNOWN.reset(known)
 
 
 @contextmanager
@@ -157,12 +177,33 @@ def whole_moments(values: tf.Tensor, axis: int, mask: tf.Tensor | None) -> Momen
     own = tf.concat([[count], mean, variance], axis=0)
     place = tf.one_hot(context.replica_id_in_sync_group, context.num_replicas_in_sync)
     # Summed with zeros of all the others, each part's numbers stand in their own row.
-    parts = context.all_reduce(tf.distribute.ReduceOp.SUM, place[:, tf.newaxis] * own)
+    parts = _exchanged(place[:, tf.newaxis] * own)
     weights = parts[:, :1] / tf.reduce_sum(parts[:, 0])
     means, variances = tf.split(parts[:, 1:], 2, axis=1)
     whole = tf.reduce_sum(weights * means, axis=0)
     distances = tf.math.squared_difference(means, whole)
     return whole, tf.reduce_sum(weights * (variances + distances), axis=0)
+
+
+def _exchanged(own: tf.Tensor) -> tf.Tensor:
+    """The sum over the replicas; where it is known already, with the gradient of that sum."""
+    known, calls = _KNOWN.get(), _MEASURED.get()
+    replicas = tf.distribute.get_replica_context()
+    total = tf.distribute.ReduceOp.SUM
+    if known is None:
+        summed = replicas.all_reduce(total, own)
+        if calls is not None:
+            calls.exchanged.append(summed)
+        return summed
+    before = next(known)
+
+    @tf.custom_gradient  # type: ignore[untyped-decorator]
+    def as_before(own: tf.Tensor) -> tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tensor]]:
+        del own
+        return tf.identity(before), lambda gradient: replicas.all_reduce(total, gradient)
+
+    result: tf.Tensor = as_before(own)
+    return result
 
 
 def contributed_moments(calls: Sequence[Moments], centre: tf.Tensor, share: tf.Tensor) -> tf.Tensor:

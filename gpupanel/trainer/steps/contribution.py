@@ -5,6 +5,8 @@ have changed comes out: so XLA can compile it wherever the weights live, and eve
 it over the replicas before anything changes.
 """
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import keras
@@ -13,6 +15,7 @@ import tensorflow as tf
 from gpupanel.trainer.models.objectives import Objective
 from gpupanel.trainer.parts.batch_norm import batch_norms, contributed_moments, measured_calls
 from gpupanel.trainer.parts.random_numbers import drawn_by_example
+from gpupanel.trainer.parts.recompute import Segment, gradients_of_segments, pass_segments
 from gpupanel.trainer.steps.batch_part import BatchPart
 
 
@@ -89,6 +92,7 @@ class ContributionOf:
         *,
         seed: int,
         jit_compile: bool,
+        segments: Sequence[Segment] = (),
     ) -> None:
         """Builds nothing yet.
 
@@ -99,8 +103,12 @@ class ContributionOf:
             seed: Of the run.
             jit_compile: Compile it with XLA; reading examples and summing over replicas stay
                 outside.
+            segments: Of the model, whose activations are computed again for the gradients; none:
+                they are kept.
         """
         self._model = model
+        self._segments = segments
+        self._is_compiled = jit_compile
         self._variables = variables
         self._objective = objective
         self._seed = seed
@@ -127,18 +135,27 @@ class ContributionOf:
     def _compute(
         self, state: State, features: tf.Tensor, labels: tf.Tensor, part: BatchPart
     ) -> Contribution:
-        scope = keras.StatelessScope(state_mapping=self._mapping(state))
-        drawing = drawn_by_example(self._seed, part.step, part.first, features)
-        with measured_calls() as calls, scope, drawing:
-            outputs = self._model(features, training=True)
+        with measured_calls() as calls, self._computing(state, features, part):
+            if self._segments:
+                given = tf.cast(features, self._model.inputs[0].dtype)
+                passed = pass_segments(self._segments, given, calls)
+                outputs = passed[-1].found
+            else:
+                outputs = self._model(features, training=True)
         sums = self._objective.sums(outputs, labels)
+        loss = sums[0] / part.examples
         # Not a tape: this puts the gradient of an operation on the device of the operation, which
         # matters where layers are placed on several.
-        gradients = tf.gradients(
-            sums[0] / part.examples,
-            state.weights,
-            unconnected_gradients=tf.UnconnectedGradients.ZERO,
-        )
+        if self._segments:
+            (upstream,) = tf.gradients(loss, [outputs])
+            with self._computing(state, features, part):
+                gradients = gradients_of_segments(
+                    self._segments, passed, upstream, state.weights, is_compiled=self._is_compiled
+                )
+        else:
+            gradients = tf.gradients(
+                loss, state.weights, unconnected_gradients=tf.UnconnectedGradients.ZERO
+            )
         share = tf.cast(tf.shape(labels)[0], tf.float32) / part.examples
         variables = self._variables
         fixed = {id(each): now for each, now in zip(variables.fixed, state.fixed, strict=True)}
@@ -151,6 +168,13 @@ class ContributionOf:
                 for norm in variables.norms
             ],
         )
+
+    @contextmanager
+    def _computing(self, state: State, features: tf.Tensor, part: BatchPart) -> Iterator[None]:
+        """Within it the model computes with that state, and draws for those examples."""
+        scope = keras.StatelessScope(state_mapping=self._mapping(state))
+        with scope, drawn_by_example(self._seed, part.step, part.first, features):
+            yield
 
     def _mapping(self, state: State) -> list[tuple[keras.Variable, tf.Tensor]]:
         variables = self._variables

@@ -1,5 +1,6 @@
 """What one replica does with its part of a batch: learn from it, or measure it."""
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from itertools import pairwise
 
@@ -8,6 +9,7 @@ import tensorflow as tf
 
 from gpupanel.trainer.models.objectives import Objective
 from gpupanel.trainer.models.weight_averages import WeightAverages
+from gpupanel.trainer.parts.recompute import Segment
 from gpupanel.trainer.steps.batch_part import BatchPart
 from gpupanel.trainer.steps.contribution import Contribution, ContributionOf, State, Variables
 from gpupanel.trainer.steps.replica_sums import ReplicaSums, instant
@@ -33,6 +35,7 @@ class TrainingStep:
         clip_norm: float | None = None,
         averages: WeightAverages | None = None,
         timed: bool = False,
+        segments: Sequence[Segment] = (),
     ) -> None:
         """Builds nothing yet.
 
@@ -46,10 +49,11 @@ class TrainingStep:
             clip_norm: Greatest global norm of the gradient of the whole batch; ``None``: any.
             averages: Of the weights, which follow each update.
             timed: Report how many seconds the gradients took.
+            segments: See :class:`~gpupanel.trainer.steps.contribution.ContributionOf`.
         """
         variables = Variables(model)
         self._contribution = ContributionOf(
-            model, variables, objective, seed=seed, jit_compile=jit_compile
+            model, variables, objective, seed=seed, jit_compile=jit_compile, segments=segments
         )
         self._update = Update(variables, optimizer, clip_norm=clip_norm, averages=averages)
         self._micro_batches = micro_batches

@@ -29,6 +29,7 @@ from gpupanel.domain.model_summary import (
     SummaryRequest,
 )
 from gpupanel.domain.step_memory import StepMemory
+from gpupanel.domain.training import Recompute
 from gpupanel.files.cache_folder import cache_folder, remove_unused
 from gpupanel.files.guarded_files import read_file, touch
 from gpupanel.files.whole_files import write_whole
@@ -100,6 +101,7 @@ def _key(request: SummaryRequest, data: DataSet) -> str:
         "tokens": data.token_count,
         "categories": data.categories,
         "mixed_precision": request.mixed_precision,
+        "recompute": request.recompute,
         "versions": [_SCHEMA, __version__, version("keras")],
     }
     return hashlib.sha256(json.dumps(depends_on, sort_keys=True).encode()).hexdigest()
@@ -146,7 +148,7 @@ def _built(request: SummaryRequest, data: DataSet) -> ModelSummary:
     with keras.StatelessScope(initialize_variables=False):
         built = build_model(request.model, Building(data, some, begins=False))
         layers = tuple(_layers(built.trained))
-        step = _step_memory(built, data, some)
+        step = _step_memory(built, data, some, request.recompute)
     trainable = sum(layer.trainable for layer in layers)
     total = sum(layer.parameters for layer in layers)
     counts = ParameterCounts(trainable=trainable, frozen=total - trainable)
@@ -155,14 +157,18 @@ def _built(request: SummaryRequest, data: DataSet) -> ModelSummary:
     )
 
 
-def _step_memory(built: "BuiltModel", data: DataSet, some: Examples) -> StepMemory | None:
+def _step_memory(
+    built: "BuiltModel", data: DataSet, some: Examples, recompute: Recompute
+) -> StepMemory | None:
     """What a step holds; ``None`` where it cannot be traced, which the layers do not depend on."""
     from gpupanel.trainer.memory_estimate.step_memory import step_memory
     from gpupanel.trainer.models.objectives import make_objective
+    from gpupanel.trainer.models.recomputed import recomputed_segments
 
     objective = make_objective(data.target, built.value_units, built.value_means)
     try:
-        return step_memory(built.trained, objective, some)
+        segments = recomputed_segments(built.trained, recompute)
+        return step_memory(built.trained, objective, some, segments)
     except Exception:  # noqa: BLE001 - whatever tracing raises: an estimate more is all it is for
         return None
 

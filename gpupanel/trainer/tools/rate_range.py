@@ -64,6 +64,7 @@ def _trained(request: RateRangeRequest, divided: Split) -> tuple[RatePoint, ...]
     from gpupanel.trainer.models.network import Building
     from gpupanel.trainer.models.objectives import make_objective
     from gpupanel.trainer.models.optimizers import make_optimizer
+    from gpupanel.trainer.models.recomputed import recomputed_segments
     from gpupanel.trainer.periods import freeze_base
     from gpupanel.trainer.steps.batch_part import BatchPart
     from gpupanel.trainer.steps.order import make_epoch_order
@@ -87,6 +88,7 @@ def _trained(request: RateRangeRequest, divided: Split) -> tuple[RatePoint, ...]
         micro_batches=training.accumulation_steps,
         jit_compile=False,
         clip_norm=training.clip_norm,
+        segments=recomputed_segments(built.trained, training.recompute),
     )
     call = tf.function(lambda *given: step(*given).sums, autograph=False, reduce_retracing=True)
     order = make_epoch_order(request.data, divided, training.seed)
