@@ -83,6 +83,14 @@ def undressed(qapp: QApplication, _dressed_application: None) -> Iterator[None]:
 
 
 @pytest.fixture
+def dressed(qapp: QApplication, undressed: None) -> Iterator[None]:
+    """The style sheet all the same, for a test of how something looks in such a file."""
+    theme.show(qapp, theme.current())
+    yield
+    qapp.setStyleSheet("")
+
+
+@pytest.fixture
 def session(qapp: QApplication) -> Iterator[Session]:
     """Knows no devices yet."""
     session = Session()

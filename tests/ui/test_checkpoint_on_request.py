@@ -19,6 +19,8 @@ from gpupanel.ui.workers.launch_worker import Launcher
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.run_directory import WrittenRun
 
+pytestmark = pytest.mark.usefixtures("undressed")
+
 SAVED = CheckpointSaved(time_s=12.0, path="checkpoints/step-4", epoch=1, step=4, seconds=0.1)
 NOT_SAVED = ProblemReported(
     time_s=12.0,

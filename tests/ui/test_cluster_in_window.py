@@ -37,6 +37,8 @@ from tests.fakes.person import Person
 from tests.ui.device_panel_person import button, card, click, seen_texts
 from tests.ui.new_window import new_window
 
+pytestmark = pytest.mark.usefixtures("undressed")
+
 WORKERS = StrategySettings(kind=StrategyKind.MULTI_WORKER)
 
 

@@ -50,6 +50,8 @@ from gpupanel.ui.widgets.table_view import TableView
 from tests.ui.values import DATA
 from tests.unit.trainer.image_folders import make_images
 
+pytestmark = pytest.mark.usefixtures("undressed")
+
 
 @pytest.fixture
 def panel(qtbot: QtBot) -> DataPanel:

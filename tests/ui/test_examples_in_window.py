@@ -41,6 +41,8 @@ from tests.forked.processes import child_processes
 from tests.unit.trainer.image_folders import make_classes
 from tests.unit.trainer.test_shown_examples import evaluated, predicted
 
+pytestmark = pytest.mark.usefixtures("undressed")
+
 EVALUATED = events.EvaluationDone(
     time_s=STARTED_S + 3,
     examples=6,

@@ -22,6 +22,8 @@ from gpupanel.ui.widgets.labels import Note
 from gpupanel.ui.workers.tool_worker import QuestionWorker
 from tests.fakes.devices import CPU_ONLY
 
+pytestmark = pytest.mark.usefixtures("undressed")
+
 CNN = Profile(data=DigitsData(validation_fraction=0.2), model=CnnModel(filters=(8,)))
 ABC = "Filters: “abc” is not a whole number; numbers are written as in “128, 64”."
 

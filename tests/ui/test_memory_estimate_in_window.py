@@ -28,6 +28,8 @@ from tests.fakes.questions import answering, asked_of
 from tests.ui.tool_page import ToolPage, closing
 from tests.ui.values import TWO_GPUS, mirrored
 
+pytestmark = pytest.mark.usefixtures("undressed")
+
 MIB = 2**20
 STEP = StepMemory(
     peaks=(MemoryPeak(fixed_bytes=100 * MIB, bytes_per_example=MIB),),

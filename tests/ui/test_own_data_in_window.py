@@ -23,7 +23,7 @@ from tests.fakes.devices import CPU_ONLY
 from tests.fakes.person import Person
 from tests.ui.new_window import new_window
 
-pytestmark = pytest.mark.usefixtures("preview_without_process")
+pytestmark = pytest.mark.usefixtures("preview_without_process", "undressed")
 
 SMALLEST = Pretrained(pretrained_networks()[0], is_here=True)
 
@@ -105,6 +105,7 @@ def test_that_the_button_brings_back_what_was_before_and_keeps_what_came_after(
     assert said(window) == ""
 
 
+@pytest.mark.usefixtures("dressed")
 def test_that_images_and_classes_are_seen_without_scrolling(
     qtbot: QtBot, window: MainWindow, photos: Path
 ) -> None:

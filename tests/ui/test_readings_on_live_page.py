@@ -14,6 +14,8 @@ from tests.fakes.devices import CPU_ONLY
 from tests.fakes.readings import busy_sample
 from tests.fakes.run_directory import STARTED_S, WrittenRun
 
+pytestmark = pytest.mark.usefixtures("undressed")
+
 
 @pytest.fixture
 def control(session: Session, runs_dir: Path):

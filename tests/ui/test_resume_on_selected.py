@@ -20,6 +20,8 @@ from gpupanel.ui.session import Session
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.run_directory import WrittenRun
 
+pytestmark = pytest.mark.usefixtures("undressed")
+
 STARTED = Profile(name="as started")
 MOVED = STARTED.model_copy(
     update={

@@ -28,6 +28,8 @@ from tests.forked.processes import child_processes
 from tests.ui.tool_page import ToolPage, closing
 from tests.ui.values import TWO_GPUS, mirrored
 
+pytestmark = pytest.mark.usefixtures("undressed")
+
 WRONG = "run(lambda case: 'wrong' if is_sum(case, 'auto') else None)"
 
 

@@ -54,6 +54,8 @@ from tests.unit.trainer.asked_models import CORNERS, train_asked
 from tests.unit.trainer.conftest import write_run
 from tests.unit.trainer.image_folders import make_images
 
+pytestmark = pytest.mark.usefixtures("undressed")
+
 IMAGES = ImagesData(path="/data/pets")
 TABLE, TEXTS = TableData(path="/data/houses.csv"), TextData(path="/data/reviews.csv")
 COLUMNS = (
@@ -403,7 +405,7 @@ def test_that_what_was_typed_last_is_asked_and_an_answer_never_stands_at_another
 def test_that_answers_are_copied_and_saved(qtbot, desk, pictures, tmp_path):
     desk.open(qtbot)
     desk.drop(*pictures)
-    qtbot.waitUntil(lambda: len(desk.titles) == 2 and "cat" in desk.titles[0], timeout=10_000)
+    qtbot.waitUntil(lambda: desk.titles == ["1.png: cat", "2.png: cat"], timeout=10_000)
     desk.button("prediction_copy").click()
     assert QApplication.clipboard().text().splitlines()[1].split("\t")[:4] == [
         "2.png",

@@ -42,6 +42,8 @@ from gpupanel.ui.workers.tool_worker import QuestionWorker
 from tests.ui.values import TWO_GPUS
 from tests.unit.trainer.image_folders import make_images
 
+pytestmark = pytest.mark.usefixtures("undressed")
+
 CHOICES = st.builds(
     TaskChoices,
     task=st.sampled_from(["train", "evaluate", "predict"]),

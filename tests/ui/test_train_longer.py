@@ -26,6 +26,8 @@ from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL
 from tests.fakes.person import Person
 from tests.fakes.run_directory import STARTED_S, WrittenRun
 
+pytestmark = pytest.mark.usefixtures("undressed")
+
 STARTED = Profile(devices=DeviceSettings(visible=("cpu",)), training=TrainingSettings(epochs=5))
 
 
