@@ -8,7 +8,7 @@ from gpupanel.domain.events import Phase, SharesChosen
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.balancing.adjusting import Adjusting
 from gpupanel.trainer.balancing.balanced_shares import SharesDoNotFit
-from gpupanel.trainer.balancing.measuring import Measuring
+from gpupanel.trainer.balancing.measuring import TRIAL_S, Measuring
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.learner import Learner
 from gpupanel.trainer.started_run import StartedRun
@@ -25,7 +25,6 @@ _DOES_NOT_FIT = Problem(
 )
 
 _TRIAL_EVERY_S = 4.0
-_TRIAL_S = 0.1
 
 
 class Balancing:
@@ -100,7 +99,7 @@ class Balancing:
         if self._untried_s < _TRIAL_EVERY_S:
             return False
         self._untried_s = 0.0
-        repeats = max(1, round(_TRIAL_S * sums.steps / took_s))
+        repeats = max(1, round(TRIAL_S * sums.steps / took_s))
         trial = self._trials(adjusting.shares, repeats)
         return not trial.failed and adjusting.saw(trial.seconds, 1)
 

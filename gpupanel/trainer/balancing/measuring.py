@@ -10,7 +10,8 @@ from gpupanel.trainer.steps.trial import Trial
 Try = Callable[[Sequence[int], int], Trial]
 """Tries a step with so many examples on each replica, and takes the mean of so many repeats."""
 
-_TRIAL_S = 0.1
+TRIAL_S = 0.1
+"""How long the same is tried to be measured once."""
 _TRIALS = 3
 _LONGEST_STEP_S = 2.0
 """Parts that take longer are not made greater: the line is known by then."""
@@ -122,7 +123,7 @@ class Measuring:
         the machine does for a moment is not taken for a slow replica.
         """
         once_s = max(self._try(parts, 1).seconds)
-        repeats = max(1, min(round(_TRIAL_S / max(once_s, 1e-6)), 100))
+        repeats = max(1, min(round(TRIAL_S / max(once_s, 1e-6)), 100))
         # What takes long is not lengthened much by a moment.
         trials = [self._try(parts, repeats).seconds for _ in range(_TRIALS if repeats > 1 else 1)]
         return tuple(median(seconds) for seconds in zip(*trials, strict=True))

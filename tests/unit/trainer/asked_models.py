@@ -1,7 +1,7 @@
 """Small trained models of pictures, rows and texts, to be asked about single examples."""
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -61,9 +61,14 @@ def make_reviews(path: Path) -> Path:
     return path
 
 
-def train_asked(folder: Path, make_run: MakeRun) -> dict[str, RunLayout]:
+ASKED = ("corners", "flat", "houses", "reviews")
+
+
+def train_asked(
+    folder: Path, make_run: MakeRun, names: Collection[str] = ASKED
+) -> dict[str, RunLayout]:
     """Runs by what their models take: ``corners``, ``flat`` (without a convolution), ``houses``
-    and ``reviews``."""
+    and ``reviews``, those of these names."""
     training = TrainingSettings(epochs=8, learning_rate=0.003, global_batch_size=16)
     pictures = ImagesData(path=str(make_corners(folder / "corners")), image_size=(32, 32))
     houses = TableData(path=str(make_houses(folder / "houses.csv")))
@@ -73,16 +78,13 @@ def train_asked(folder: Path, make_run: MakeRun) -> dict[str, RunLayout]:
         chosen = training.model_copy(update={"epochs": epochs})
         return Profile(data=data, model=model, training=chosen), (16,)
 
-    return train_all(
-        folder / "runs",
-        make_run,
-        {
-            "corners": of(pictures, CnnModel(filters=(8,)), 8),
-            "flat": of(pictures, MlpModel(hidden=(8,)), 1),
-            "houses": of(houses, MlpModel(hidden=(8,)), 2),
-            "reviews": of(reviews, TransformerModel(), 2),
-        },
-    )
+    plans = {
+        "corners": of(pictures, CnnModel(filters=(8,)), 8),
+        "flat": of(pictures, MlpModel(hidden=(8,)), 1),
+        "houses": of(houses, MlpModel(hidden=(8,)), 2),
+        "reviews": of(reviews, TransformerModel(), 2),
+    }
+    return train_all(folder / "runs", make_run, {name: plans[name] for name in names})
 
 
 def predicting_with(layout: RunLayout, data: DataSettings) -> Profile:

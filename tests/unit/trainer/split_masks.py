@@ -175,6 +175,8 @@ def elastic_means() -> list[float]:
     return means
 
 
+# Graphs are carried out as written: to rewrite them takes longer than all that is drawn.
+tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
 of_keras = {
     "uniform": list(inspect.signature(keras.random.uniform).parameters),
     "next": list(inspect.signature(keras.random.SeedGenerator.next).parameters),

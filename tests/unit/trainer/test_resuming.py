@@ -52,7 +52,7 @@ EVERY_STATE = Profile(
     ),
     model=MlpModel(hidden=(32,), batch_norm=True, dropout=0.2),
     training=TrainingSettings(
-        epochs=6,
+        epochs=3,
         global_batch_size=_BATCH,
         accumulation_steps=2,
         clip_norm=1.0,
@@ -64,7 +64,7 @@ EVERY_STATE = Profile(
 """Weights, slots, averages, moving statistics and random numbers, of layers and for examples."""
 
 SAVED_OFTEN = EVERY_STATE.model_copy(
-    update={"training": EVERY_STATE.training.model_copy(update={"checkpoint_every_minutes": 5e-4})}
+    update={"training": EVERY_STATE.training.model_copy(update={"checkpoint_every_minutes": 1e-3})}
 )
 
 SHARES: dict[str, Sequence[int]] = {"one_device": (_BATCH,), "mirrored": (12, 4)}
@@ -115,7 +115,7 @@ def test_that_a_run_killed_within_an_epoch_reaches_the_same_bits(
     assert reached.val_accuracy == wanted.val_accuracy
     assert reached.loss == pytest.approx(wanted.loss, rel=1e-5)
     epochs = [event.epoch for event in all_events(layout) if isinstance(event, EpochDone)]
-    assert epochs[-1] == 6
+    assert epochs[-1] == 3
 
 
 PLAIN = EVERY_STATE.model_copy(
