@@ -37,6 +37,7 @@ _FIRST = (
     "tests/e2e",
     "tests/sessions",
     "tests/unit/trainer",
+    "tests/unit/planning/script",
     "tests/ui",
     "tests/fuzz",
 )

@@ -10,6 +10,7 @@ import symtable
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 
 import pytest
@@ -155,9 +156,42 @@ def script(strategy: StrategySettings = MIRRORED, replicas: int = 2, **parts: ob
 
 @cache  # what a session does not need changes nothing: many scripts are the same
 def assert_all_names_are_bound(text: str) -> None:
-    tree = ast.parse(text)
+    lines = text.split("\n")
+    found = [
+        names_of("\n".join(lines[first_line(each) - 1 : each.end_lineno]))
+        for each in ast.parse(text).body
+    ]
+    bound = {name for each in found for name in each.bound}
+    used = {name for each in found for name in each.used}
+    assert used - bound - {"__file__", "__name__"} <= set(dir(builtins))
+    counts = Counter(name for each in found for name in each.at_the_top)
+    assert [name for name in NAMES_OF_PARTS if counts[name] > 1] == []
+
+
+@dataclass(frozen=True)
+class Names:
+    """Of one statement of a script that is in no other.
+
+    Attributes:
+        bound: What the whole script knows by it.
+        used: What the whole script has to know for it.
+        at_the_top: See :func:`bound_at_the_top`.
+    """
+
+    bound: frozenset[str]
+    used: frozenset[str]
+    at_the_top: tuple[str, ...]
+
+
+def first_line(statement: ast.stmt) -> int:
+    return min(each.lineno for each in (statement, *getattr(statement, "decorator_list", ())))
+
+
+@cache  # most statements are those of parts, and alike in all scripts
+def names_of(statement: str) -> Names:
+    tree = ast.parse(statement)
     compile(tree, "script.py", "exec")
-    module = symtable.symtable(text, "script", "exec")
+    module = symtable.symtable(statement, "script", "exec")
     bound = {
         symbol.get_name()
         for symbol in module.get_symbols()
@@ -172,9 +206,7 @@ def assert_all_names_are_bound(text: str) -> None:
             for symbol in table.get_symbols()
             if symbol.is_referenced() and (table is module or symbol.is_global())
         }
-    assert used - bound - {"__file__", "__name__"} <= set(dir(builtins))
-    counts = Counter(bound_at_the_top(tree))
-    assert [name for name in NAMES_OF_PARTS if counts[name] > 1] == []
+    return Names(frozenset(bound), frozenset(used), tuple(bound_at_the_top(tree)))
 
 
 COMPREHENSIONS = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
