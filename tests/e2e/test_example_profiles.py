@@ -26,7 +26,8 @@ TRAINED_ALIKE = {
     "different-caps-on-different-gpus": "two CPU replicas, 48 and 16: data-sharded-by-device",
     "memory-growth-on-all-gpus": "one CPU without anything special: as mnist-with-a-dense-network",
     "gradient-accumulation": "test_the_rule.py adds up gradients, on one device and on several",
-    "one-gpu-split-in-several": "two CPU replicas: mirrored-over-chosen-devices has dropout, too",
+    "one-gpu-split-in-several": "two CPU replicas with dropout: as mirrored-over-chosen-devices",
+    "mirrored-over-chosen-devices": "data-sharded-by-device, and dropout: test_multi_worker.py",
 }
 """What becomes of them on a machine without GPUs is trained all the same, as is said here."""
 

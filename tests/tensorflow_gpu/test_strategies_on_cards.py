@@ -57,8 +57,8 @@ CASES: dict[str, tuple[str, Taken]] = {
 }
 
 
-FURTHER = ("mirrored, hierarchical copy, all memory", "workers")
-"""For ``make test-slow``: other tests have other reductions, and workers on cards."""
+FURTHER = ("mirrored, NCCL", "mirrored, hierarchical copy, all memory", "workers")
+"""For ``make test-slow``: other tests have NCCL, other reductions, and workers on cards."""
 
 
 @pytest.fixture(scope="module")

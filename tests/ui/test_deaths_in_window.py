@@ -98,7 +98,8 @@ def test_that_a_killed_trainer_is_shown_lost_at_once(qtbot, watched):
     assert took_s < SOON_S
 
 
-@pytest.mark.parametrize("place", [0, 1])
+# Which one it is, tests/unit/runs/supervision/test_deaths.py sees, too.
+@pytest.mark.parametrize("place", [pytest.param(0, marks=pytest.mark.slow), 1])
 def test_that_a_killed_process_of_a_gang_is_shown_at_once(watched, place):
     run = watched(GANG, "wait,wait")
     run.wait_for_trainers(2)

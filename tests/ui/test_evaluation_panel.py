@@ -211,7 +211,7 @@ def confusion(qtbot) -> ConfusionMap:
     return widget
 
 
-@pytest.mark.parametrize("count", [2, 10, 100])
+@pytest.mark.parametrize("count", [2, pytest.param(10, marks=pytest.mark.slow), 100])
 def test_that_the_diagonal_is_painted_and_reported_cell_by_cell(confusion, count):
     confusion.setMatrix(matrix_of(count))
     confusion.resize(confusion.minimumSizeHint().expandedTo(confusion.size()))

@@ -236,7 +236,17 @@ def test_that_sections_stand_in_as_many_columns_as_there_is_room_for(
         assert QApplication.focusWidget() is focused
 
 
-@pytest.mark.parametrize("inventory", INVENTORIES)
+@pytest.mark.parametrize(
+    "inventory",
+    [
+        # The most that has to fit.
+        pytest.param(EIGHT, id="eight"),
+        *(
+            pytest.param(each, id=name, marks=pytest.mark.slow)
+            for name, each in (("none", CPU_ONLY), ("two", TWO_UNEQUAL))
+        ),
+    ],
+)
 def test_that_nothing_scrolls_on_a_large_screen(
     window: MainWindow, inventory: DeviceInventory
 ) -> None:

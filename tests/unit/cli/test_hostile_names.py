@@ -97,7 +97,14 @@ def test_that_a_list_of_runs_shows_names_labels_and_notes_as_they_are(run: Writt
     assert told["problem"]["detail"] == visible_lines(HOSTILE)
 
 
-@pytest.mark.parametrize("verb", ["watch", "stop", "suspend", "checkpoint", "resume"])
+@pytest.mark.parametrize(
+    "verb",
+    [
+        *("watch", "stop", "resume"),
+        # They ask for something as stop does.
+        *(pytest.param(verb, marks=pytest.mark.slow) for verb in ("suspend", "checkpoint")),
+    ],
+)
 def test_that_a_verb_that_takes_a_run_shows_it_as_it_is(run: WrittenRun, verb: str) -> None:
     out, err = done(verb, run.layout.root.name)
     document, _ = done(verb, run.layout.root.name, "--json")

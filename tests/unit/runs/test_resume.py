@@ -169,8 +169,8 @@ HALF = encode_event(STEPS).encode()[:40]
     ("left", "known"),
     [
         (None, []),
-        (b"", []),
-        (HALF, [UnknownEvent]),
+        pytest.param(b"", [], marks=pytest.mark.slow),
+        pytest.param(HALF, [UnknownEvent], marks=pytest.mark.slow),
         (STARTED, [RunStarted]),
         (STARTED + HALF, [RunStarted, UnknownEvent]),
         (b"\0" * 4096, [UnknownEvent]),
