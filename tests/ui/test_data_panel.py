@@ -42,6 +42,7 @@ from gpupanel.ui.inputs.real_spin_box import RealSpinBox
 from gpupanel.ui.inputs.text_input import PathEdit
 from gpupanel.ui.panels.data_panel import DataPanel
 from gpupanel.ui.panels.data_panel.examples_view import ExamplesView
+from gpupanel.ui.panels.data_panel.preview_view import PreviewView
 from gpupanel.ui.panels.data_panel.text_lengths_view import TextLengthsView
 from gpupanel.ui.widgets.buttons import FoldButton
 from gpupanel.ui.widgets.class_counts_view import ClassCountsView
@@ -391,6 +392,20 @@ def test_that_classes_are_counted_for_any_number_of_them(panel, qtbot, class_cou
     assert view.isVisible()
     assert view.height() == view.heightForWidth(view.width()) > 0
     assert "class 2: 3" in view.accessibleDescription()
+
+
+def test_that_all_classes_are_seen_where_two_columns_of_them_have_no_room(qtbot):
+    view = PreviewView()
+    qtbot.addWidget(view)
+    counts = tuple((f"class {index}", index + 1) for index in range(10))
+    view.setPreview(DataPreview(example_count=9, class_counts=counts))
+    view.resize(400, 900)
+    with qtbot.waitExposed(view):
+        view.show()
+    bars = view.findChild(ClassCountsView)
+    qtbot.waitUntil(lambda: bars.height() == bars.heightForWidth(400))
+    view.resize(356, 900)
+    qtbot.waitUntil(lambda: bars.height() == bars.heightForWidth(356) > bars.heightForWidth(400))
 
 
 def test_that_the_states_are_shown_in_words(panel):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from gpupanel.domain.events import EvaluationDone
@@ -18,6 +18,7 @@ from gpupanel.runs.following.evaluation_figures import EvaluationFigures
 from gpupanel.runs.following.status import RunStage, RunStatus
 from gpupanel.runs.following.thresholds import Thresholds
 from gpupanel.ui.panels.evaluation_panel import EvaluationPanel
+from gpupanel.ui.panels.evaluation_panel.class_table import ClassTable
 from gpupanel.ui.panels.evaluation_panel.confusion_map import ConfusionMap
 from gpupanel.ui.widgets.labels import EmptyState
 from tests.ui.accessible_tree import unspoken
@@ -136,3 +137,35 @@ def test_that_it_is_said_why_there_is_no_calibration(panel, qtbot, figures, word
     show(panel, figures)
     press(panel, "show_calibration", qtbot)
     assert any(words in each.text() for each in seen(panel, EmptyState))
+
+
+@pytest.mark.parametrize(
+    "name", ["show_matrix", "show_thresholds", "show_calibration", "show_columns"]
+)
+def test_that_every_view_fits_the_smallest_window(panel, qtbot, name):
+    counts = ScoreCounts(*np.zeros((2, 2, STEPS + 1), np.int64))
+    slices = ColumnSlices((SlicedColumn("town", (Slice("Oslo", 20, 0.85),)),), 1, 0.85, True)
+    thresholds = Thresholds(("cat", "dog"), counts, 2)
+    show(
+        panel,
+        EvaluationFigures(
+            matrix=MATRIX, calibration=CALIBRATED, thresholds=thresholds, slices=slices
+        ),
+    )
+    press(panel, name, qtbot)
+    # What a window of 853 by 533 pixels leaves beside the devices and a scroll bar.
+    assert panel.minimumSizeHint().width() <= 480
+    panel.resize(480, panel.minimumSizeHint().height())
+    assert panel.width() == 480
+
+
+def test_that_the_table_of_classes_stands_below_a_matrix_that_has_no_room_beside_it(panel, qtbot):
+    show(panel, ALL)
+    (matrix,), (table,) = seen(panel, ConfusionMap), seen(panel, ClassTable)
+
+    def left_of(widget: QWidget) -> int:
+        return widget.mapTo(panel, QPoint(0, 0)).x()
+
+    assert left_of(table) > left_of(matrix)
+    panel.resize(480, 800)
+    qtbot.waitUntil(lambda: left_of(table) < left_of(matrix))

@@ -9,7 +9,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QPushButton
 
 from gpupanel.domain.outcome import Outcome
-from gpupanel.domain.problem import Problem
+from gpupanel.domain.problem import Problem, Severity
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui.run_actions import RunActions
 from gpupanel.ui.run_page.banner import RunBanner
@@ -178,3 +178,31 @@ def test_that_many_buttons_make_no_window_wider(banner):
     shown = [each for each in banner.buttons.findChildren(QPushButton) if each.isVisible()]
     assert len(shown) >= 7
     assert banner.minimumSizeHint().width() == before
+
+
+def test_that_what_a_run_reached_is_never_cut(qtbot, banner):
+    banner.setEnd("Completed · validation accuracy 99.2 %")
+    banner.setCard("Model of the last epoch · took 1:06")
+    banner.buttons.setActions(RunActions(offers_longer=True, can_train_longer=True))
+    state, card = banner.findChild(QLabel, "shown_state"), banner.findChild(QLabel, "run_card")
+    banner.resize(1200, 200)
+    qtbot.waitUntil(lambda: state.shownText() == "Completed · validation accuracy 99.2 %")
+    assert card.text() == "Model of the last epoch · took 1:06"
+    banner.resize(500, 200)
+    qtbot.waitUntil(lambda: state.shownText() == "Completed")
+    assert card.text() == "Validation accuracy 99.2 % · model of the last epoch · took 1:06"
+    assert "99.2 %" in state.toolTip()
+    banner.setCard("")
+    assert card.text() == "Validation accuracy 99.2 %"
+    assert card.isVisible()
+
+
+def test_that_only_what_went_wrong_is_shown_as_such(banner):
+    message = banner.findChild(QLabel, "run_problem")
+    for severity, tone in (
+        (Severity.ERROR, "error"),
+        (Severity.WARNING, "warning"),
+        (Severity.HINT, ""),
+    ):
+        banner.problem.setProblem(KILLED.model_copy(update={"severity": severity}))
+        assert message.property("tone") == tone

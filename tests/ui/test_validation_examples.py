@@ -179,3 +179,18 @@ def test_that_what_is_no_file_is_said_on_the_page(qtbot, page):
     view = page.window.findChild(QWidget, "validation_examples")
     (note,) = [each.text() for each in view.findChildren(QLabel) if "folder" in each.text()]
     assert "validation-examples.jsonl" in note
+
+
+def test_that_a_long_sum_makes_no_small_window_wider(qtbot, page):
+    page.window.resize(853, 533)
+    far = ExamplePrediction(predicted=(ShownClass(name="234,567.8"),), error=123_456.7)
+    page.end_epoch(EpochPredictions(epoch=1, predictions=(far, far)))
+    page.end_epoch(EpochPredictions(epoch=1_000, predictions=(far, far)))
+    page.open()
+    page.show()
+    qtbot.waitUntil(lambda: "off by 123,457 on average" in page.title(), timeout=10_000)
+    assert page.slider().isVisible()
+    assert page.window.width() == 853
+    view = page.window.findChild(QWidget, "validation_examples")
+    title = page.window.findChild(QLabel, "validation_title")
+    assert view.minimumSizeHint().width() < title.sizeHint().width() + 100

@@ -14,26 +14,31 @@ class BesideOrBelow(QWidget):
     Args:
         first: Gets the room that is left.
         second: On the right, or below it.
+        share: How much of that room the second gets for each pixel of the first.
     """
 
-    def __init__(self, first: QWidget, second: QWidget) -> None:
+    def __init__(self, first: QWidget, second: QWidget, *, share: int = 0) -> None:
         super().__init__()
         self._parts = first, second
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(GRID)
         self._row.addWidget(first, 1)
-        self._row.addWidget(second)
+        self._row.addWidget(second, share)
 
     @override
     def minimumSizeHint(self) -> QSize:
-        widest = max(part.minimumSizeHint().width() for part in self._parts)
-        return QSize(widest, super().minimumSizeHint().height())
+        return QSize(max(map(_least_width, self._parts)), super().minimumSizeHint().height())
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        wanted = sum(part.minimumSizeHint().width() for part in self._parts) + GRID
+        seen = [part for part in self._parts if not part.isHidden()]
+        wanted = sum(map(_least_width, seen)) + GRID * (len(seen) - 1)
         direction = QBoxLayout.Direction
         has_room = self.width() >= wanted
         self._row.setDirection(direction.LeftToRight if has_room else direction.TopToBottom)
+
+
+def _least_width(part: QWidget) -> int:
+    return max(part.minimumSizeHint().width(), part.minimumWidth())

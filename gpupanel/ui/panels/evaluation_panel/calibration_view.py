@@ -11,8 +11,9 @@ from gpupanel.domain.number_text import count
 from gpupanel.ui import formatting, theme
 from gpupanel.ui.panels.evaluation_panel.picture import Picture, Range, card, place_of
 from gpupanel.ui.panels.evaluation_panel.views import FiguresView
+from gpupanel.ui.widgets.beside_or_below import BesideOrBelow
 from gpupanel.ui.widgets.labels import EmptyState, ProseLabel
-from gpupanel.ui.widgets.layouts import column_in, row_in
+from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.tips import wrapped
 
 if TYPE_CHECKING:
@@ -134,11 +135,10 @@ class CalibrationView(FiguresView):
         self._words = ProseLabel()
         self._words.setObjectName("calibration_words")
         self._empty = EmptyState("", "")
-        self._pair = QWidget()
-        row = row_in(self._pair)
-        titles = ("Accuracy over confidence", "Examples by confidence")
-        for title, picture in zip(titles, self._pictures, strict=True):
-            row.addWidget(card(title, picture), 1)
+        curve, bars = self._pictures
+        self._pair = BesideOrBelow(
+            card("Accuracy over confidence", curve), card("Examples by confidence", bars), share=1
+        )
         column = column_in(self)
         column.addWidget(self._words)
         for part in (self._pair, self._empty):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gpupanel.runs.following.confusion_matrix import ConfusionMatrix
 
 _ROW_HEIGHT = 26
-_NARROWEST, _WIDEST = 320, 520
+_NARROWEST, _WIDEST, _LOWEST = 320, 520, 200
 _PADDING, _SORT_MARK = 8, 8
 _ROWS_MEASURED = 100
 
@@ -131,7 +131,7 @@ class ClassTable(TableView[_Row]):
 
     @override
     def minimumSizeHint(self) -> QSize:
-        return QSize(_NARROWEST, 120)
+        return QSize(_NARROWEST, _LOWEST)
 
     def _widths(self) -> list[int]:
         """Of each column: what stands in it or its title with the mark of sorting."""

@@ -10,11 +10,15 @@ from gpupanel.ui.panels.evaluation_panel.class_table import ClassTable
 from gpupanel.ui.panels.evaluation_panel.confusion_map import ConfusionMap
 from gpupanel.ui.panels.evaluation_panel.views import FiguresView
 from gpupanel.ui.theme import GRID
-from gpupanel.ui.widgets.layouts import row_in
+from gpupanel.ui.widgets.beside_or_below import BesideOrBelow
+from gpupanel.ui.widgets.layouts import column_in
 
 if TYPE_CHECKING:
     # NumPy, which it needs, takes longer to load than a window may.
     from gpupanel.runs.following.evaluation_figures import EvaluationFigures
+
+_LEAST_MATRIX = 30 * GRID
+"""Pixels: of less nobody can tell what was taken for what."""
 
 
 class ClassesView(FiguresView):
@@ -40,9 +44,8 @@ class ClassesView(FiguresView):
         inside = QVBoxLayout(self._card)
         inside.setContentsMargins(2 * GRID, GRID, GRID, GRID)
         inside.addWidget(scroll)
-        row = row_in(self)
-        row.addWidget(self._card, 1)
-        row.addWidget(self._table)
+        self._card.setMinimumSize(_LEAST_MATRIX, _LEAST_MATRIX)
+        column_in(self).addWidget(BesideOrBelow(self._card, self._table))
 
     @override
     def setFigures(self, figures: "EvaluationFigures") -> None:

@@ -17,6 +17,7 @@ from gpupanel.ui.panels.evaluation_panel.picture import card
 from gpupanel.ui.panels.evaluation_panel.threshold_picture import ThresholdPicture
 from gpupanel.ui.panels.evaluation_panel.views import FiguresView
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.beside_or_below import BesideOrBelow
 from gpupanel.ui.widgets.labels import EmptyState, Note
 from gpupanel.ui.widgets.layouts import row_in
 from gpupanel.ui.widgets.tips import teach, wrapped
@@ -61,10 +62,8 @@ class ThresholdView(FiguresView):
         self._figures = {name: QLabel() for name in ("Precision", "Recall", "F1")}
         self._whose = Note()
         self._whose.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self._parts = QWidget()
-        row = row_in(self._parts)
-        row.addWidget(card("Precision and recall over the threshold", self._picture), 1)
-        row.addWidget(self._side())
+        curves = card("Precision and recall over the threshold", self._picture)
+        self._parts = BesideOrBelow(curves, self._side())
         whole = row_in(self)
         whole.addWidget(self._parts, 1)
         whole.addWidget(self._empty, 1)

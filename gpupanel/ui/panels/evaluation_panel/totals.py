@@ -1,6 +1,6 @@
-"""The figures over all examples of an evaluation, in a row."""
+"""The figures over all examples of an evaluation, in as many rows as it takes."""
 
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
 from gpupanel.domain.metric import Metric
 from gpupanel.domain.outcome import FURTHER_METRICS, SET_METRICS
@@ -8,12 +8,14 @@ from gpupanel.runs.following.evaluated_text import evaluated_text
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui import formatting
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.flow_layout import FlowLayout
 from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.tips import wrapped
 
 _ERROR = SET_METRICS["mean_absolute_error"]
 _OFF_BY = "Off by, on average"
 """What a mean absolute error is, in the unit of the values; a mean squared one says little."""
+_BETWEEN = 3 * GRID
 _TIPS = {
     SET_METRICS["accuracy"].title: SET_METRICS["accuracy"].tip,
     _OFF_BY: _ERROR.tip,
@@ -35,17 +37,17 @@ class Totals(QFrame):
         super().__init__(parent)
         self.setProperty("card", "true")
         self.setObjectName("evaluation_totals")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
-        row.setSpacing(4 * GRID)
+        blocks = QWidget(self)
+        row = FlowLayout(blocks, spacing=_BETWEEN)
+        around = column_in(self)
+        around.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
+        around.addWidget(blocks)
         self._numbers: dict[str, QLabel] = {}
         self._blocks: dict[str, QWidget] = {}
         for name, tip in _TIPS.items():
             row.addWidget(self._block(name, tip))
         for metric in FURTHER_METRICS:
-            # All of them at once would make the whole window wider.
             self._blocks[_title_of(metric)].hide()
-        row.addStretch(1)
 
     def setStatus(self, status: RunStatus) -> None:
         """Show what was found; nothing changes while nothing was."""

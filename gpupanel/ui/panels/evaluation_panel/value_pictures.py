@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 from typing_extensions import override
 
 from gpupanel.domain.number_text import count, short_number
 from gpupanel.ui import theme
 from gpupanel.ui.panels.evaluation_panel.picture import Picture, Range, card
 from gpupanel.ui.panels.evaluation_panel.views import FiguresView
-from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.beside_or_below import BesideOrBelow
 from gpupanel.ui.widgets.layouts import column_in
 
 if TYPE_CHECKING:
@@ -124,12 +124,9 @@ class ValuePictures(FiguresView):
         self._which.setWordWrap(True)
         self._which.setProperty("tone", "muted")
         column = column_in(self)
-        row = QHBoxLayout()
-        row.setSpacing(GRID)
-        titles = ("Predicted over true", "Errors")
-        for title, picture in zip(titles, self._pictures, strict=True):
-            row.addWidget(card(title, picture), 1)
-        column.addLayout(row, 1)
+        points, errors = self._pictures
+        pair = BesideOrBelow(card("Predicted over true", points), card("Errors", errors), share=1)
+        column.addWidget(pair, 1)
         column.addWidget(self._which)
 
     @override

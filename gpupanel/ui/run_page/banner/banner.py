@@ -1,5 +1,7 @@
 """The head of a run's page: which one it is, how far, how it ended and why, and its buttons."""
 
+import re
+
 from PySide6.QtCore import QEvent, QSize
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
@@ -10,6 +12,7 @@ from gpupanel.ui.run_page.banner.problem_card import ProblemCard
 from gpupanel.ui.run_page.banner.run_buttons import RunButtons
 from gpupanel.ui.run_page.banner.texts import selectable, sentences
 from gpupanel.ui.run_page.progress import ProgressRow
+from gpupanel.ui.setting_titles import within_words
 from gpupanel.ui.widgets.labels import ElidedLabel, Tone, set_tone
 from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.tips import wrapped
@@ -23,6 +26,8 @@ _LONGEST_TITLE = 60
 """Letters; a longer one would make the window wider than a screen."""
 _LEAST_STATE_WIDTH = 48
 """Pixels."""
+_BETWEEN = re.compile("; | · ")
+"""Where the words of an end may go on in the next line."""
 
 
 class RunBanner(QFrame):
@@ -36,7 +41,7 @@ class RunBanner(QFrame):
     def __init__(self, actions: WindowActions | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("run_banner")
-        self._run_name = self._label = ""
+        self._run_name = self._label = self._end = self._facts = ""
         self._is_beside: bool | None = None
         self._make_words()
         self.progress = ProgressRow(self)
@@ -60,9 +65,10 @@ class RunBanner(QFrame):
         Args:
             words: How it ended, and what it reached.
         """
-        self._state.setText(words)
+        self._end = words
         self._state.setToolTip(wrapped(words))
         self._state.setVisible(bool(words))
+        self._arrange()
         self.progress.setVisible(not words)
         self.progress.bar.setVisible(not words)
 
@@ -81,8 +87,8 @@ class RunBanner(QFrame):
         Args:
             words: Its best epoch, how long it took, how large its model is.
         """
-        self._card.setText(words)
-        self._card.setVisible(bool(words))
+        self._facts = words
+        self._arrange()
 
     def setStory(self, words: str) -> None:
         """Say how the run came to go on after an end; empty: it never had to."""
@@ -119,21 +125,39 @@ class RunBanner(QFrame):
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._arrange_buttons()
+        self._arrange()
 
     @override
     def event(self, event: QEvent) -> bool:
         handled = super().event(event)
         if event.type() == QEvent.Type.LayoutRequest:
-            self._arrange_buttons()  # a button came or went, or the name is another one
+            self._arrange()  # a button came or went, or the name is another one
         return handled
 
-    def _arrange_buttons(self) -> None:
-        """Beside the words, or below them where there is no room beside them."""
+    def _arrange(self) -> None:
+        """Put the buttons beside the words, or below them where there is no room beside them."""
         middle = self._state if self.progress.isHidden() else self.progress
-        needed = self._title.sizeHint().width() + middle.minimumSizeHint().width()
-        needed += self.buttons.sizeHint().width() + 3 * self._head.horizontalSpacing()
-        is_beside = self.width() >= needed + _LEAST_STATE_WIDTH
+        gaps = 3 * self._head.horizontalSpacing()
+        left = self.width() - self._title.sizeHint().width() - gaps
+        beside = left - self.buttons.sizeHint().width()
+        is_beside = beside >= middle.minimumSizeHint().width() + _LEAST_STATE_WIDTH
+        self._place_buttons(is_beside=is_beside)
+        self._show_end(beside if is_beside else left)
+
+    def _show_end(self, room: int) -> None:
+        """What does not fit beside the name begins the line below: nothing of it is cut."""
+        advance = self._state.fontMetrics().horizontalAdvance
+        ends = [*(found.start() for found in _BETWEEN.finditer(self._end)), len(self._end)]
+        fitting = [end for end in ends if advance(self._end[:end]) < room] or ends[:1]
+        shown, rest = self._end[: fitting[-1]], _BETWEEN.sub("", self._end[fitting[-1] :], 1)
+        facts = f"{rest} · {within_words(self._facts)}" if rest and self._facts else rest
+        card = _capitalised(facts) if rest else self._facts
+        if (shown, card) != (self._state.text(), self._card.text()):
+            self._state.setText(shown)
+            self._card.setText(card)
+        self._card.setVisible(bool(card))
+
+    def _place_buttons(self, *, is_beside: bool) -> None:
         if is_beside is self._is_beside:
             return
         self._is_beside = is_beside
@@ -171,7 +195,7 @@ class RunBanner(QFrame):
         head.addWidget(self.progress, 0, 2)
         head.addWidget(self.progress.bar, 1, 0, 1, 4)
         head.setColumnStretch(1, 1)
-        self._arrange_buttons()
+        self._place_buttons(is_beside=True)
         layout = column_in(self, spacing=4)
         layout.addLayout(head)
         for words in (self._card, self._story, self.problem, self._memory, self._gaps):
@@ -183,3 +207,7 @@ class RunBanner(QFrame):
         self.setMemory("")
         self.setGaps("")
         self.setNotice("")
+
+
+def _capitalised(words: str) -> str:
+    return words[:1].upper() + words[1:]

@@ -4,11 +4,18 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from gpupanel.domain.problem import Problem
+from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.problem_text import problem_text
 from gpupanel.ui.run_page.banner.texts import sentences
 from gpupanel.ui.widgets.fix_buttons import FixButtons
+from gpupanel.ui.widgets.labels import Tone, set_tone
 from gpupanel.ui.widgets.tips import wrapped
+
+_LOOKS = {
+    Severity.ERROR: ("✕ ", Tone.ERROR),
+    Severity.WARNING: ("! ", Tone.WARNING),
+    Severity.HINT: ("", Tone.PLAIN),
+}
 
 _AGAIN_TIP = (
     "Changes the run's profile as the button says. The run continues from its last checkpoint; "
@@ -44,8 +51,9 @@ class ProblemCard(QFrame):
         self.setVisible(problem is not None)
         if problem is None:
             return
-        mark = "✕ " if problem.is_error else "! "
+        mark, tone = _LOOKS[problem.severity]
         self._message.setText(mark + problem.message)
+        set_tone(self._message, tone)
         self._hint.setText(problem.hint)
         self._hint.setVisible(bool(problem.hint))
         parts = (problem_text(problem), "\n".join(log_tail))

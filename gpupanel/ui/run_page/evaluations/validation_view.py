@@ -17,7 +17,8 @@ from gpupanel.ui.widgets.layouts import column_in, discard, row_in
 from gpupanel.ui.widgets.page_scroll import PageScroll
 from gpupanel.ui.widgets.tips import wrapped
 
-_SLIDER_WIDTH = 32 * GRID
+_LEAST_SLIDER, _SLIDER_WIDTH = 8 * GRID, 32 * GRID
+"""Pixels: beside a long title in a small window, and where there is room."""
 
 
 class ValidationView(QWidget):
@@ -40,12 +41,14 @@ class ValidationView(QWidget):
         self._slider.setObjectName("validation_epoch")
         self._slider.setAccessibleName("Epoch after which the examples were predicted")
         self._slider.setToolTip(wrapped("Goes back to what the model said after earlier epochs"))
-        self._slider.setFixedWidth(_SLIDER_WIDTH)
+        self._slider.setMinimumWidth(_LEAST_SLIDER)
+        self._slider.setMaximumWidth(_SLIDER_WIDTH)
         self._slider.valueChanged.connect(self._show_epoch)
         head = QWidget()
         row = row_in(head)
-        row.addWidget(self._title, 1)
-        row.addWidget(self._slider)
+        row.addWidget(self._title)
+        row.addStretch(1)
+        row.addWidget(self._slider, 2)
         scroll = PageScroll("Validation examples")
         self._flow = FlowLayout(scroll.page)
         column = column_in(self)
