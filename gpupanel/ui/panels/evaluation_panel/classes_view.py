@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     # NumPy, which it needs, takes longer to load than a window may.
     from gpupanel.runs.following.evaluation_figures import EvaluationFigures
 
-_LEAST_MATRIX = 30 * GRID
+_LEAST_MATRIX = 30 * GRID, 36 * GRID
 """Pixels: of less nobody can tell what was taken for what."""
 
 
@@ -44,7 +44,7 @@ class ClassesView(FiguresView):
         inside = QVBoxLayout(self._card)
         inside.setContentsMargins(2 * GRID, GRID, GRID, GRID)
         inside.addWidget(scroll)
-        self._card.setMinimumSize(_LEAST_MATRIX, _LEAST_MATRIX)
+        self._card.setMinimumSize(*_LEAST_MATRIX)
         column_in(self).addWidget(BesideOrBelow(self._card, self._table))
 
     @override

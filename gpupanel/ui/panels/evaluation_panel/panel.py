@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStackedLayout, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QStackedLayout, QWidget
 
 from gpupanel.domain.events import EvaluationDone
 from gpupanel.domain.problem import Severity
@@ -19,7 +19,6 @@ from gpupanel.ui.panels.evaluation_panel.threshold_view import ThresholdView
 from gpupanel.ui.panels.evaluation_panel.totals import Totals
 from gpupanel.ui.panels.evaluation_panel.value_pictures import ValuePictures
 from gpupanel.ui.panels.evaluation_panel.views import View, Views
-from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import EmptyState
 from gpupanel.ui.widgets.layouts import column_in
 
@@ -75,6 +74,10 @@ class EvaluationPanel(QWidget):
         self._shown: EvaluationDone | None = None
         self._empty = EmptyState(*_EVALUATING)
         self._totals = Totals()
+        self._mistakes = QPushButton("&Worst mistakes…")
+        self._mistakes.setObjectName("worst_mistakes")
+        self._mistakes.setToolTip(_OF_CLASSES)
+        self._mistakes.clicked.connect(self._show_mistakes)
         self._views = Views(
             (
                 View("show_matrix", "Confusion matrix", _MATRIX_TIP, self._make_classes),
@@ -83,7 +86,8 @@ class EvaluationPanel(QWidget):
                 View("show_thresholds", "Threshold", _THRESHOLD_TIP, ThresholdView),
                 View("show_calibration", "Calibration", _CALIBRATION_TIP, CalibrationView),
                 View("show_columns", "By column", _COLUMNS_TIP, ColumnResultsView),
-            )
+            ),
+            beside=self._mistakes,
         )
         self._no_classes = QLabel(_VALUES)
         self._no_classes.setObjectName("evaluation_no_classes")
@@ -97,10 +101,6 @@ class EvaluationPanel(QWidget):
         self.predictions = PredictionsView()
         """Where the predictions are, and some of them."""
         self._shown_path: Path | None = None
-        self._mistakes = QPushButton("&Worst mistakes…")
-        self._mistakes.setObjectName("worst_mistakes")
-        self._mistakes.setToolTip(_OF_CLASSES)
-        self._mistakes.clicked.connect(self._show_mistakes)
         self._stack = QStackedLayout()
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self._evaluation_page())
@@ -179,11 +179,7 @@ class EvaluationPanel(QWidget):
     def _evaluation_page(self) -> QWidget:
         page = QWidget()
         column = column_in(page)
-        totals = QHBoxLayout()
-        totals.setSpacing(GRID)
-        totals.addWidget(self._totals, 1)
-        totals.addWidget(self._mistakes)
-        column.addLayout(totals)
+        column.addWidget(self._totals)
         column.addWidget(self._views, 1)
         column.addWidget(self._no_classes)
         column.addStretch(0)
@@ -205,12 +201,13 @@ class EvaluationPanel(QWidget):
         offered = _offered(figures)
         if figures is not None:
             self._views.setFigures(figures, offered)
-        self._views.setVisible(bool(offered))
         self._no_classes.setText(_no_classes_words(found, figures))
         self._no_classes.setVisible(not {"show_matrix", "show_values"} & offered)
         # Where the file cannot be read, nothing of it can be shown.
         has_matrix, is_unread = "show_matrix" in offered, bool(figures and figures.problems)
-        self._mistakes.setVisible(has_matrix or not (found.class_count or is_unread))
+        has_mistakes = has_matrix or not (found.class_count or is_unread)
+        self._mistakes.setVisible(has_mistakes)
+        self._views.setVisible(bool(offered) or has_mistakes)
         self._mistakes.setToolTip(_OF_CLASSES if has_matrix else _OF_ERRORS)
 
 

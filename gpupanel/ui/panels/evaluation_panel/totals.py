@@ -15,7 +15,7 @@ from gpupanel.ui.widgets.tips import wrapped
 _ERROR = SET_METRICS["mean_absolute_error"]
 _OFF_BY = "Off by, on average"
 """What a mean absolute error is, in the unit of the values; a mean squared one says little."""
-_BETWEEN = 3 * GRID
+_BETWEEN = 2 * GRID
 _TIPS = {
     SET_METRICS["accuracy"].title: SET_METRICS["accuracy"].tip,
     _OFF_BY: _ERROR.tip,

@@ -5,9 +5,10 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Slot
+from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QButtonGroup, QPushButton, QStackedLayout, QWidget
 
+from gpupanel.ui.widgets.flow_layout import FlowLayout
 from gpupanel.ui.widgets.layouts import column_in, row_in
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -43,9 +44,16 @@ class View:
 
 
 class Views(QWidget):
-    """Makes a view when it is first shown; the one that was chosen stays where it is offered."""
+    """Makes a view when it is first shown; the one that was chosen stays where it is offered.
 
-    def __init__(self, views: Sequence[View], parent: QWidget | None = None) -> None:
+    Args:
+        views: In the order of their buttons.
+        beside: Stands at the end of the row of buttons.
+    """
+
+    def __init__(
+        self, views: Sequence[View], beside: QWidget, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self._views = {view.name: view for view in views}
         self._made: dict[str, FiguresView] = {}
@@ -55,15 +63,17 @@ class Views(QWidget):
         self._chosen = ""
         self._buttons = {view.name: _button(view) for view in views}
         group = QButtonGroup(self)
-        self._bar = QWidget()
-        row = row_in(self._bar)
+        bar, buttons = QWidget(), QWidget()
+        choices = FlowLayout(buttons)
         for place, button in enumerate(self._buttons.values()):
             group.addButton(button, place)
-            row.addWidget(button)
-        row.addStretch(1)
+            choices.addWidget(button)
+        row = row_in(bar)
+        row.addWidget(buttons, 1)
+        row.addWidget(beside, 0, Qt.AlignmentFlag.AlignTop)
         self._stack = QStackedLayout()
         column = column_in(self)
-        column.addWidget(self._bar)
+        column.addWidget(bar)
         column.addLayout(self._stack, 1)
         group.idClicked.connect(self._on_clicked)
 
@@ -72,14 +82,12 @@ class Views(QWidget):
 
         Args:
             figures: What it found.
-            offered: The names of the views that it has; where there are none, nothing is seen.
+            offered: The names of the views that it has; one alone needs no button.
         """
         self._figures, self._stale = figures, set(self._views)
         self._offered = tuple(name for name in self._views if name in offered)
         for name, button in self._buttons.items():
-            button.setVisible(name in self._offered)
-        self._bar.setVisible(len(self._offered) > 1)
-        self.setVisible(bool(self._offered))
+            button.setVisible(name in self._offered and len(self._offered) > 1)
         self._show()
 
     def _show(self) -> None:
