@@ -406,3 +406,10 @@ def test_that_the_dialog_fits_a_small_screen(qtbot):
     dialog.show()
     assert (dialog.width(), dialog.height()) == (853, 533)
     assert Profile(sweep=profile.sweep) == parse_profile(dump_profile(Profile(sweep=profile.sweep)))
+
+
+def test_that_metrics_are_called_as_everywhere(dialog):
+    metric = dialog.form.editors()["metric"]
+    listed = [metric.itemText(place) for place in range(metric.count())]
+    assert "Validation loss" in listed
+    assert "val_loss" not in listed

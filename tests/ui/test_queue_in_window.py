@@ -521,3 +521,18 @@ def test_that_what_keeps_the_queue_from_working_stands_above_it_and_in_the_bar(
     forget_trouble(files.folder)
     qtbot.waitUntil(lambda: panel.problems() == (), timeout=15_000)
     assert not panel.findChildren(ProblemRow) or not row.isVisible()
+
+
+def test_that_a_queue_fits_the_smallest_window_and_hides_no_row_half(
+    qtbot: QtBot, window: MainWindow, files: QueueFiles, runs_dir: Path
+) -> None:
+    table = window.findChild(QTableView, "queue_table")
+    assert isinstance(table, QTableView)
+    add(files, runs_dir, "alpha", "beta", "gamma")
+    qtbot.waitUntil(lambda: names(window) == ["alpha", "beta", "gamma"], timeout=10_000)
+    window.resize(853, 533)
+    qtbot.wait(100)
+    assert window.height() == 533
+    window.resize(853, 800)
+    qtbot.waitUntil(lambda: table.verticalScrollBar().maximum() == 0)
+    assert table.horizontalScrollBar().maximum() > 0

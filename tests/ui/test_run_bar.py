@@ -151,3 +151,13 @@ def test_that_a_short_state_is_whole_however_it_is_dressed_later(qtbot):
     bar.setStyleSheet("QLabel { font-size: 22px; font-weight: bold }")
     bar.resize(bar.minimumSizeHint())
     qtbot.waitUntil(lambda: state.shownText() == "● Ready", timeout=2_000)
+
+
+def test_that_a_notice_is_not_cut_to_a_letter_where_there_is_no_room_for_it(qtbot, bar):
+    bar.setState("Training", Tone.PLAIN)
+    bar.setNotice("Queued, place 2", "Queued")
+    detail = bar.findChild(QLabel, "run_detail")
+    bar.resize(1_000, 48)
+    qtbot.waitUntil(lambda: detail.shownText() == "Queued, place 2")
+    bar.resize(bar.minimumSizeHint().width(), 48)
+    qtbot.waitUntil(lambda: detail.shownText() == "Queued")

@@ -588,7 +588,9 @@ def test_that_columns_that_cannot_be_remembered_are_as_usual(panel, table, tmp_p
 
 def test_that_a_notice_stays_until_something_else_is_chosen(panel, table):
     notice = panel.findChild(QLabel, "runs_notice")
+    assert notice.isHidden()  # the search has its place
     panel.setNotice("Moved to the bin: 1 run.")
+    assert not notice.isHidden()
     panel.setRuns((GOING, BEST))
     assert notice.text()
     table.selectRow(0)

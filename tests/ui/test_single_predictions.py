@@ -9,7 +9,7 @@ from threading import Event
 
 import psutil
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, QSettings, Qt, QUrl
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QSettings, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
@@ -576,3 +576,19 @@ def test_that_new_pictures_get_names_in_a_real_window_and_no_process_is_left(
         (process,) = asked_processes()
     real_window.close()
     assert not process.is_running()
+
+
+def test_that_the_answer_to_a_row_is_seen_above_its_sliders_in_a_small_window(qtbot, desk):
+    desk.model.inputs = PredictionAnswer(columns=COLUMNS, column_count=4)
+    desk.model.answers = lambda asked: values(23.5)
+    desk.open(qtbot, TABLE)
+    qtbot.waitUntil(lambda: desk.area.rows.isVisible())
+    rows, answers = desk.area.rows, desk.area.answers
+
+    def top(part: QWidget) -> QPoint:
+        return part.mapTo(desk.area, QPoint(0, 0))
+
+    desk.page.resize(960, 700)
+    qtbot.waitUntil(lambda: top(answers).x() > top(rows).x())
+    desk.page.resize(500, 500)
+    qtbot.waitUntil(lambda: top(answers).y() + answers.height() <= top(rows).y())

@@ -25,11 +25,13 @@ from gpupanel.runs.sweeps.sweep_record import (
     append_event,
 )
 from gpupanel.runs.sweeps.sweep_status import sweep_status
+from gpupanel.ui.bindings.sweeps_binding import SweepsBinding
 from gpupanel.ui.dialogs.new_sweep_dialog import NewSweepDialog
 from gpupanel.ui.dialogs.sweeps_dialog import SweepsDialog
 from gpupanel.ui.widgets.parallel_coordinates import ParallelCoordinates
 from gpupanel.ui.workers.sweep_worker import SweepsRead
 from tests.fakes.person import Person
+from tests.fakes.run_directory import WrittenRun
 from tests.ui.accessible_tree import unspoken
 from tests.ui.new_window import new_window
 
@@ -381,3 +383,20 @@ def test_that_a_thousand_trials_are_not_all_measured_each_time(qtbot, runs_dir, 
     assert len(cells(dialog)) == 1_000
     of_the_test = 1_000 * len(cells(dialog)[0])
     assert len(asked) - of_the_test < 20_000
+
+
+def test_that_the_run_that_is_opened_is_not_hidden_by_the_dialog(qtbot, tmp_path, runs_dir):
+    settings = QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat)
+    window = new_window(settings, runs_dir, Person())
+    qtbot.addWidget(window)
+    window.show()
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.end()
+    window.parts[SweepsBinding].open()
+    dialog = window.findChild(SweepsDialog)
+    assert dialog.isVisible()
+    dialog.runOpened.emit(run.layout.root.name)
+    assert not dialog.isVisible()
+    assert window.control.shown == run.layout
+    window.close()

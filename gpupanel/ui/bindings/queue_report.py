@@ -74,7 +74,7 @@ class QueueReport(QObject):
         place = self._line.place(entry.id)
         words = "Queued: it starts now" if place is None else f"Queued, place {place}"
         is_held = place is not None and self._line.paused
-        self._bar.setNotice(f"{words}; the queue is paused" if is_held else words)
+        self._bar.setNotice(f"{words}; the queue is paused" if is_held else words, "Queued")
 
     def _count(self) -> None:
         waiting = 0 if self._line is None else len(self._line.waiting)

@@ -100,4 +100,6 @@ class SweepsBinding(QObject):
 
     @Slot(str)
     def _open_run(self, name: str) -> None:
+        if self._dialog is not None:
+            self._dialog.close()  # in a small window it hides what is opened
         self.runOpened.emit(self._runs_dir / name)

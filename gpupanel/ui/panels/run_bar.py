@@ -112,9 +112,14 @@ class RunBar(QWidget):
         if not self._notice.isActive():
             self._show_progress()
 
-    def setNotice(self, words: str) -> None:
-        """Say for a moment what became of a click."""
-        self._detail.setForms((words,))
+    def setNotice(self, words: str, shorter: str = "") -> None:
+        """Say for a moment what became of a click.
+
+        Args:
+            words: In a sentence.
+            shorter: The same where there is no room for that; empty: it is cut.
+        """
+        self._detail.setForms((words, shorter) if shorter else (words,))
         self._detail.setToolTip(wrapped(words))
         self._notice.start()
 

@@ -30,6 +30,7 @@ from gpupanel.ui.dialogs.new_sweep_dialog.trials_view import TrialsView
 from gpupanel.ui.forms.value_form import ValueForm
 from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.session_layout import VerticalScrollArea
+from gpupanel.ui.setting_titles import metric_title
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import EmptyState, ProseLabel, set_role
 from gpupanel.ui.widgets.layouts import column_in
@@ -64,7 +65,7 @@ class NewSweepDialog(QDialog):
         self._is_busy = False
         self.finder = SettingFinder()
         self.finder.chosen.connect(self._add)
-        metrics = ChoiceBox([Choice(name, name) for name in METRICS])
+        metrics = ChoiceBox([Choice(name, metric_title(name)) for name in METRICS])
         self.form = ValueForm(self._sweep, inputs={"metric": metrics}, elsewhere=("values",))
         self.form.valueChanged.connect(self._take_form)
         self.form.errorsChanged.connect(self._show_buttons)

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QMimeData, QModelIndex, QObject, Qt, Signal
+from PySide6.QtCore import QMimeData, QModelIndex, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QKeySequence, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QSizePolicy, QWidget
 from typing_extensions import override
 
 from gpupanel.runs.queue.entry import EntryState, QueueEntry
@@ -216,6 +216,9 @@ class QueueTable(TableView[QueueRow]):
         remove.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         remove.triggered.connect(self.removePressed)
         self.addAction(remove)
+        # Where a small window has no room for all rows the runs below keep theirs.
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
+        self.horizontalScrollBar().rangeChanged.connect(self.updateGeometry)
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -229,13 +232,25 @@ class QueueTable(TableView[QueueRow]):
         self.queue.set_line(line, with_ended=with_ended)
         self.setVisible(self.queue.rowCount() > 0)
         self._fit_names()
-        rows = min(_MOST_ROWS, self.queue.rowCount())
-        frame = 2 * self.frameWidth() + 2
-        self.setFixedHeight(
-            self.horizontalHeader().sizeHint().height() + rows * _ROW_HEIGHT + frame
-        )
+        self.updateGeometry()
         if chosen is not None:
             self._follow(self.queue.place_of(chosen.id), before)
+
+    @override
+    def sizeHint(self) -> QSize:
+        return QSize(super().sizeHint().width(), self._height(_MOST_ROWS))
+
+    @override
+    def minimumSizeHint(self) -> QSize:
+        return QSize(super().minimumSizeHint().width(), self._height(1))
+
+    def _height(self, most_rows: int) -> int:
+        """What the head, the rows and a bar that scrolls to the side take, in pixels."""
+        rows = min(most_rows, self.queue.rowCount())
+        head = self.horizontalHeader().sizeHint().height() + 2 * self.frameWidth() + 2
+        bar = self.horizontalScrollBar()
+        scrolls = bar.sizeHint().height() if bar.maximum() > 0 else 0
+        return head + rows * _ROW_HEIGHT + scrolls
 
     def chosen(self) -> QueueEntry | None:
         """The chosen entry."""

@@ -94,6 +94,7 @@ class RunsPanel(QWidget):
         self._count.setProperty("tone", "muted")
         self._notice = ElidedLabel("", self)
         self._notice.setObjectName("runs_notice")
+        self._notice.hide()
         self._undo = UndoButton("&Undo", "runs_undo", "Undo move to bin", self)
         self._undo.clicked.connect(self.undoRequested)
         self._where = ElidedLabel(str(runs_dir), self)
@@ -140,6 +141,8 @@ class RunsPanel(QWidget):
         """Say what became of what was asked for, until something else is chosen."""
         self._notice.setText(text)
         self._notice.setToolTip(wrapped(text))
+        # Its place is the search's as long as there is nothing to be said.
+        self._notice.setVisible(bool(text))
 
     def setUndo(self, names: Sequence[str]) -> None:
         """Offer to undo that these runs went to the bin; none: nothing can be undone."""

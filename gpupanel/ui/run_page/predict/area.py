@@ -25,7 +25,7 @@ from gpupanel.ui.widgets.tips import wrapped
 
 _INPUT_WIDTH = 40 * GRID
 _NARROW = 88 * GRID
-"""Pixels: below, the answers stand under what is given."""
+"""Pixels: below, answers and what is given stand one under the other."""
 _FLAT_HEIGHT = 14 * GRID
 _MOST = 2**24 - 1
 """Pixels: Qt's own limit."""
@@ -151,9 +151,14 @@ class SingleExamples(QWidget):
         self._lay_out(is_narrow=self.width() < _NARROW)
 
     def _lay_out(self, *, is_narrow: bool) -> None:
-        """Beside each other, or the answers below."""
+        """Beside each other, or one below the other: pictures are given above their answers.
+
+        The answer to a row or a text stands above it: it is watched while sliders are dragged.
+        """
         direction = QBoxLayout.Direction
-        self._row.setDirection(direction.TopToBottom if is_narrow else direction.LeftToRight)
+        below = self._kind in (AskedKind.ROW, AskedKind.TEXT)
+        narrow = direction.BottomToTop if below else direction.TopToBottom
+        self._row.setDirection(narrow if is_narrow else direction.LeftToRight)
         self._row.setSpacing(GRID if is_narrow else 2 * GRID)
         self._given.setMinimumWidth(0 if is_narrow else _INPUT_WIDTH)
         self._given.setMaximumWidth(_MOST if is_narrow else _INPUT_WIDTH)
