@@ -228,6 +228,8 @@ def test_that_what_was_saved_and_where_is_said(opened, person, tmp_path):
     assert _text(window, "run_detail") == "Saved to digits.toml"
     assert title == "first training[*] — gpupanel"
     assert window.windowTitle() == "first training[*] — digits.toml — gpupanel"
+    window.findChild(QAction, "file_new").trigger()
+    assert _text(window, "run_detail") == ""  # the new one was not saved
 
 
 def test_that_a_profile_that_is_begun_is_seen(opened, person, tmp_path):

@@ -52,6 +52,7 @@ class ProfileBinding(QObject):
         profiles.saved.connect(self._say_saved)
         profiles.recentChanged.connect(bar.setRecent)
         session.documentChanged.connect(self._show_document)
+        session.opened.connect(run_bar.end_notice)
         session.profileChanged.connect(self._show_choices)
         session.inventoryChanged.connect(devices.setInventory)
         session.preparationChanged.connect(self._show_problems)

@@ -123,6 +123,12 @@ class RunBar(QWidget):
         self._detail.setToolTip(wrapped(words))
         self._notice.start()
 
+    @Slot()
+    def end_notice(self) -> None:
+        """Say no longer what became of a click: it was about something else."""
+        self._notice.stop()
+        self._show_progress()
+
     def setButtons(
         self, states: ButtonStates, error_count: int, others: Sequence[str] = ()
     ) -> None:
