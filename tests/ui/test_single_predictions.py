@@ -592,3 +592,24 @@ def test_that_the_answer_to_a_row_is_seen_above_its_sliders_in_a_small_window(qt
     qtbot.waitUntil(lambda: top(answers).x() > top(rows).x())
     desk.page.resize(500, 500)
     qtbot.waitUntil(lambda: top(answers).y() + answers.height() <= top(rows).y())
+
+
+def test_that_answers_stand_below_where_they_have_no_room_beside(qtbot, desk):
+    desk.open(qtbot)
+    answers = desk.area.answers
+
+    def left_of_answers() -> int:
+        return answers.mapTo(desk.area, QPoint(0, 0)).x()
+
+    place = QWidget()
+    qtbot.addWidget(place)
+    desk.area.setParent(place)
+    desk.area.show()
+    place.resize(1000, 600)
+    place.show()
+    needed = 320 + 16 + answers.minimumSizeHint().width()
+    desk.area.resize(needed, 500)
+    qtbot.waitUntil(lambda: left_of_answers() > 300)
+    desk.area.resize(needed - 1, 500)
+    qtbot.waitUntil(lambda: left_of_answers() == 0)
+    assert desk.area.width() == needed - 1

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from gpupanel.ui import theme
 from gpupanel.ui.inputs.switch import Switch
-from gpupanel.ui.widgets.buttons import FocusKeepingButton
+from gpupanel.ui.widgets.buttons import FocusKeepingButton, FoldButton
 from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState, Tone, set_tone
 from gpupanel.ui.widgets.sparkline import Sparkline
 from gpupanel.ui.widgets.tool_buttons import ToolButtons
@@ -151,3 +151,16 @@ def test_that_tab_goes_to_buttons_of_tools_where_they_stand_whenever_they_are_ad
         QTest.keyClick(page.focusWidget(), Qt.Key.Key_Tab)
         reached.append(page.focusWidget())
     assert reached == [*added, behind]
+
+
+def test_that_a_fold_with_a_long_title_makes_no_column_wider(qtbot):
+    title = "Augmentation: rotation, zoom, shift, brightness, 1 more"
+    fold = FoldButton(title)
+    qtbot.addWidget(fold)
+    fold.show()
+    fold.resize(fold.sizeHint())
+    assert fold.shownText() == title
+    assert fold.minimumSizeHint().width() < 200 < fold.sizeHint().width()
+    fold.resize(200, fold.height())
+    assert fold.shownText().endswith("…")
+    assert fold.grab().toImage().width() == 200

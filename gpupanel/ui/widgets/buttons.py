@@ -1,9 +1,21 @@
 """Buttons: an action, one that keeps the focus, and one that folds what is below it."""
 
-from PySide6.QtCore import Qt, Slot
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QApplication, QMenu, QPushButton, QToolButton, QWidget
+from PySide6.QtCore import QEvent, QSize, Qt, Slot
+from PySide6.QtGui import QAction, QHelpEvent, QPaintEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QMenu,
+    QPushButton,
+    QSizePolicy,
+    QStyle,
+    QStyleOptionToolButton,
+    QStylePainter,
+    QToolButton,
+    QWidget,
+)
 from typing_extensions import override
+
+from gpupanel.ui.widgets.tips import show_whole
 
 
 class ActionButton(QPushButton):
@@ -102,17 +114,51 @@ class FollowingButton(FocusKeepingButton):
             self.setEnabled(self._action.isEnabled())
 
 
+_LEAST_FOLD_WIDTH = 160
+"""Pixels: a title that names many settings makes no column wider."""
+
+
 class FoldButton(QToolButton):
-    """Checked is unfolded; ``toggled`` follows each change."""
+    """Checked is unfolded; ``toggled`` follows each change.
+
+    A long title is shortened where there is no room for it; then its tooltip begins with all of it.
+    """
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.setText(title)
         self.setCheckable(True)
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setProperty("role", "fold")
         self.setArrowType(Qt.ArrowType.RightArrow)
         self.toggled.connect(self._turn)
+
+    @override
+    def minimumSizeHint(self) -> QSize:
+        whole = self.sizeHint()
+        return QSize(min(_LEAST_FOLD_WIDTH, whole.width()), whole.height())
+
+    def shownText(self) -> str:
+        """What is seen of the title now."""
+        missing = max(0, self.sizeHint().width() - self.width())
+        metrics = self.fontMetrics()
+        room = metrics.horizontalAdvance(self.text()) - missing
+        return metrics.elidedText(self.text(), Qt.TextElideMode.ElideRight, room + 1)
+
+    @override
+    def event(self, e: QEvent) -> bool:
+        if isinstance(e, QHelpEvent) and e.type() is QEvent.Type.ToolTip:
+            return show_whole(self, e, self.text(), self.shownText())
+        return super().event(e)
+
+    @override
+    def paintEvent(self, arg__1: QPaintEvent) -> None:
+        option = QStyleOptionToolButton()
+        self.initStyleOption(option)
+        option.text = self.shownText()
+        painter = QStylePainter(self)
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ToolButton, option)
 
     @Slot(bool)
     def _turn(self, unfolded: bool) -> None:

@@ -1,6 +1,6 @@
 """Single examples on the left, what the model says of them on the right."""
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QHideEvent,
     QKeySequence,
@@ -24,8 +24,6 @@ from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.tips import wrapped
 
 _INPUT_WIDTH = 40 * GRID
-_NARROW = 88 * GRID
-"""Pixels: below, answers and what is given stand one under the other."""
 _FLAT_HEIGHT = 14 * GRID
 _MOST = 2**24 - 1
 """Pixels: Qt's own limit."""
@@ -111,7 +109,7 @@ class SingleExamples(QWidget):
         self._typed.setCurrentWidget(self.rows if kind is AskedKind.ROW else self.texts)
         self._paste_key.setEnabled(is_image)
         self.setReady(is_ready=False, words="")
-        self._lay_out(is_narrow=self.width() < _NARROW)
+        self._lay_out(is_narrow=self._is_narrow())
         self.kindChanged.emit()
 
     def setColumns(self, columns: tuple[AskedColumn, ...], count: int) -> None:
@@ -148,7 +146,17 @@ class SingleExamples(QWidget):
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._lay_out(is_narrow=self.width() < _NARROW)
+        self._lay_out(is_narrow=self._is_narrow())
+
+    @override
+    def minimumSizeHint(self) -> QSize:
+        # That of one under the other, however they stand now.
+        least = self._given.minimumSizeHint().expandedTo(self.answers.minimumSizeHint())
+        return QSize(least.width(), super().minimumSizeHint().height())
+
+    def _is_narrow(self) -> bool:
+        """Whether there is no room for answers beside what is given."""
+        return self.width() < _INPUT_WIDTH + 2 * GRID + self.answers.minimumSizeHint().width()
 
     def _lay_out(self, *, is_narrow: bool) -> None:
         """Beside each other, or one below the other: pictures are given above their answers.
