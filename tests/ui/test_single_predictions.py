@@ -601,6 +601,7 @@ def test_that_answers_stand_below_where_they_have_no_room_beside(qtbot, desk):
     def left_of_answers() -> int:
         return answers.mapTo(desk.area, QPoint(0, 0)).x()
 
+    answers.setStyleSheet("QPushButton { min-width: 200px; }")
     place = QWidget()
     qtbot.addWidget(place)
     desk.area.setParent(place)
