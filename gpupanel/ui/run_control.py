@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from gpupanel.domain.events import CheckpointSaved
 from gpupanel.domain.plan import LaunchPlan
@@ -77,6 +77,8 @@ class RunControl(QObject):
         self._saved_before: tuple[CheckpointSaved | None, int] | None = None
         self._is_closed = False
         self._after_stop = QTimer(self, singleShot=True, interval=END_NOW_AFTER_MS)
+        # Qt's usual ones come up to a twentieth too early.
+        self._after_stop.setTimerType(Qt.TimerType.PreciseTimer)
         self._after_stop.timeout.connect(self._refresh_state)
         launcher.launched.connect(self._on_launched)
         launcher.refused.connect(self._on_refused)

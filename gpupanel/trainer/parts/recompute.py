@@ -128,10 +128,10 @@ def segments_of(model: keras.Model, after: Sequence[str] | None = None) -> list[
         ValueError: See :func:`steps_of`; or nothing passes through after a named layer alone.
     """
     steps, given, found = steps_of(model)
-    sizes = {given: _numbers(model.inputs[0])}
+    sizes = {given: _values_of_example(model.inputs[0])}
     for step in steps:
         for key, tensor in zip(step.found, step.node.outputs, strict=True):
-            sizes[key] = _numbers(tensor)
+            sizes[key] = _values_of_example(tensor)
     crossings = list(_crossings(steps, given, found))
     if after is None:
         ends = _best_ends(steps, crossings, sizes)
@@ -150,7 +150,7 @@ def segments_of(model: keras.Model, after: Sequence[str] | None = None) -> list[
     return segments
 
 
-def _numbers(tensor: keras.KerasTensor) -> int:
+def _values_of_example(tensor: keras.KerasTensor) -> int:
     """Of one example, in so many values."""
     return math.prod(size or 1 for size in tensor.shape[1:])
 

@@ -137,7 +137,7 @@ def test_that_a_preview_shows_several_labels_and_several_values(tmp_path: Path) 
     values = np.array([[1.5, 2.0]] * 6)
     found = preview(PreviewRequest(data=data_of(in_one(tmp_path, x=X, y=values)), example_limit=1))
     assert (found.target, found.value_count, found.output_count) == (Target.VALUES, 2, 2)
-    assert found.examples[0].label == "1.5, 2"
+    assert found.examples[0].label == "1.5; 2"
 
 
 @pytest.mark.parametrize("save", [in_one, in_several])
