@@ -92,11 +92,7 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
             ),
             model=MlpModel(hidden=(8,)),
             training=changed(
-                accumulation_steps=3,
-                clip_norm=0.3,
-                loss=Loss.FOCAL,
-                label_smoothing=0.1,
-                recompute="blocks",
+                accumulation_steps=3, clip_norm=0.3, loss=Loss.FOCAL, label_smoothing=0.1
             ),
         ),
         "Python code, values, early stopping, weights on the host": session(

@@ -93,6 +93,7 @@ RUNS = {
     "sgd, auto": profile(SGD, placement="auto"),
     "sgd, accumulated": profile(SGD.model_copy(update={"accumulation_steps": 3})),
     "sgd, one device": profile(SGD),
+    "sgd, computed again": profile(SGD.model_copy(update={"recompute": "blocks"})),
     "resnet, by hand": profile(FEW, RESNET, {"first": 0, "stage_2_block_1_1": 1, "outputs": 2}),
     "resnet, one device": profile(FEW, RESNET),
     "transformer, auto": profile(FEW, TRANSFORMER, "auto", TEXTS),
@@ -104,7 +105,7 @@ RUNS = {
 
 
 FURTHER = (
-    *("sgd, auto", "sgd, accumulated", "sgd, one device"),
+    *("sgd, auto", "sgd, accumulated", "sgd, computed again", "sgd, one device"),
     *("resnet, by hand", "resnet, one device"),
     *("transformer, auto", "transformer, one device"),
 )
@@ -195,7 +196,7 @@ def test_that_placed_layers_of_further_runs_learn_what_one_device_learns(
     tmp_path: Path, make_run: MakeRun
 ) -> None:
     further = trained(tmp_path, make_run, FURTHER)
-    for name in ("sgd, auto", "sgd, accumulated"):
+    for name in ("sgd, auto", "sgd, accumulated", "sgd, computed again"):
         assert_alike(further["sgd, one device"], further[name])
     assert_alike(further["resnet, one device"], further["resnet, by hand"])
     assert_alike(further["transformer, one device"], further["transformer, auto"])

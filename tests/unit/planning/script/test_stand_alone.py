@@ -295,6 +295,7 @@ EVERY_STRATEGY = [
         TrainingSettings(loss=Loss.FOCAL, label_smoothing=0.1),
         TrainingSettings(schedule=ScheduleSettings(kind="reduce_on_plateau")),
         TrainingSettings(weight_decay=0.1, ema=0.9, clip_norm=0.5, beta_1=0.8),
+        TrainingSettings(recompute="blocks", accumulation_steps=2),
     ],
     ids=repr,
 )
