@@ -71,26 +71,6 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_make_collect_report(
-    collector: pytest.Collector,
-) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """Of a folder, each process begins with another file.
-
-    pytest compiles a file of tests when it is first read, which takes longer than to collect it: so
-    each process finds most of them compiled by another.
-    """
-    report = yield
-    if isinstance(collector, pytest.Dir):
-        folders = [each for each in report.result if not isinstance(each, pytest.File)]
-        files = [each for each in report.result if isinstance(each, pytest.File)]
-        number = os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")
-        processes = os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")
-        first = len(files) * int(number) // int(processes)
-        report.result = [*folders, *files[first:], *files[:first]]
-    return report
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Long tests first, those that wait spread among them; otherwise in the order of the files."""
     items.sort(key=lambda item: (_rank(item), item.path))

@@ -81,7 +81,8 @@ class TrainingSettings(Value):
     recompute: Recompute = setting(
         "Activations",
         "Gradients need the activations of every layer. They fill most of the memory, unless those "
-        "within a block of the model are computed once more; the result is the same.",
+        "within a block of the model are computed once more (gradient checkpointing); the result "
+        "is the same.",
         default=Recompute.NONE,
         advanced=True,
     )

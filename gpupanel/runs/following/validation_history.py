@@ -17,6 +17,8 @@ from gpupanel.files.guarded_files import open_to_read
 
 MOST_BYTES = 64 * 2**20
 """More than a run writes: 16 images each time that it goes on, and some thousand epochs."""
+MOST_LINES, LONGEST_LINE = 20_000, 2**20
+"""Likewise: the images of 16 examples are 400 KiB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,9 @@ def _lines(layout: RunLayout) -> Iterator[FollowedExamples | EpochPredictions]:
             content = file.read(MOST_BYTES)
     except FileNotFoundError:
         return
-    for line in content.splitlines():
+    for line in content.splitlines()[:MOST_LINES]:
+        if len(line) > LONGEST_LINE:
+            continue
         try:
             yield FOLLOWED_LINE.validate_json(line)
         except ValidationError:

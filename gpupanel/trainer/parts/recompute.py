@@ -20,6 +20,8 @@ import tensorflow as tf
 from gpupanel.trainer.parts.batch_norm import MeasuredCalls, measured_again
 from gpupanel.trainer.parts.random_numbers import DRAWN_FOR
 
+_MOST_WIDTHS = 200
+
 Key: TypeAlias = tuple[int, int]
 """Of a tensor of a model: in which call of a model within the model, and its ``id``."""
 
@@ -185,15 +187,16 @@ def _best_ends(
     kept = [0, *(sizes[key] for _, key in crossings)]
     best: tuple[float, list[int]] = (math.inf, [])
     # For each size that the largest segment may have: the fewest numbers that are kept.
-    widths = {before[two + 1] - before[one + 1] for one, two in _pairs(places)}
-    for width in sorted(widths):
+    widths = sorted({before[two + 1] - before[one + 1] for one, two in _pairs(places)})
+    # Of very deep models some of these: each costs as much as there are places.
+    for width in widths[:: -(-len(widths) // _MOST_WIDTHS)]:
         least: list[tuple[float, int]] = [(0.0, -1)]
         for at in range(1, len(places)):
-            options = (
-                (least[one][0] + kept[one], one)
-                for one in range(at)
-                if before[places[at] + 1] - before[places[one] + 1] <= width
-            )
+            options: list[tuple[float, int]] = []
+            for one in range(at - 1, -1, -1):
+                if before[places[at] + 1] - before[places[one] + 1] > width:
+                    break
+                options.append((least[one][0] + kept[one], one))
             least.append(min(options, default=(math.inf, -1)))
         if least[-1][0] + width < best[0]:
             chain, at = [], len(places) - 1

@@ -85,6 +85,7 @@ def test_that_other_examples_begin_anew(layout: RunLayout) -> None:
         '{"kind": "epoch", "epoch": -1, "predictions": []}',
         after(2, 0.5, 0.5).model_dump_json(),
         "\x00\xff",
+        begun(CAT).model_dump_json().replace('"cat"', f'"{"c" * 2**20}"'),
     ],
 )
 def test_that_lines_that_do_not_fit_are_passed_over(layout: RunLayout, odd: str) -> None:
