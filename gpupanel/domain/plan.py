@@ -15,6 +15,7 @@ from gpupanel.domain.device_names import numbered
 from gpupanel.domain.document_bounds import OF_A_RECORD, check_json
 from gpupanel.domain.job_node import NodeAddress
 from gpupanel.domain.strategy import AllReduce, StrategyKind
+from gpupanel.domain.training import HalfPrecision
 from gpupanel.domain.value import MOST_PLACES, Mib, PerPlace, PositiveInt, Value
 
 _MOST_PROCESSES: Final = 2 * MOST_PLACES + 1
@@ -163,6 +164,8 @@ class LaunchPlan(Value):
         cluster: The cluster whose nodes the processes run on; ``None``: this machine.
         compiles_for: The keys of GPUs that TensorFlow has no machine code for, as far as that was
             known: the driver compiles its kernels when they are first used.
+        half_precision: In which 16-bit floats mixed precision computes: never
+            :attr:`~gpupanel.domain.training.HalfPrecision.AUTO`.
         communicates: Whether several processes reach each other through TensorFlow. Those of an
             evaluation or a prediction do not: each hands its outputs to the first one.
     """
@@ -178,6 +181,7 @@ class LaunchPlan(Value):
     balanced: bool = False
     processes: Annotated[tuple[PlannedProcess, ...], Field(max_length=_MOST_PROCESSES)] = ()
     cluster: ClusterSettings | None = None
+    half_precision: HalfPrecision = HalfPrecision.BFLOAT16
     communicates: bool = True
     compiles_for: Annotated[tuple[str, ...], PerPlace] = ()
 

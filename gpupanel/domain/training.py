@@ -52,6 +52,22 @@ class Recompute(ChoiceEnum):
     )
 
 
+class HalfPrecision(ChoiceEnum):
+    """In which 16-bit floats mixed precision computes."""
+
+    AUTO = (
+        "auto",
+        "By the GPUs",
+        "bfloat16 where all calculate with it (compute capability 8.0 or more), else float16.",
+    )
+    BFLOAT16 = "bfloat16", "bfloat16", "The range of float32, so that nothing has to be scaled."
+    FLOAT16 = (
+        "float16",
+        "float16",
+        "Older GPUs have it, too. The loss is scaled; an update that overflows is left out.",
+    )
+
+
 SHORTEST_PAUSE_S = 5.0
 """Between two checkpoints of :attr:`CheckpointPace.AUTO`: what a death may cost beside an epoch."""
 
@@ -208,6 +224,13 @@ class TrainingSettings(Value):
         "and faster on GPUs with tensor cores (compute capability 7.0 or more). On a CPU it is "
         "slower.",
         default=False,
+    )
+    half_precision: HalfPrecision = setting(
+        "16-bit floats",
+        "Which ones mixed precision computes in: of unequal GPUs those that all of them have.",
+        default=HalfPrecision.AUTO,
+        advanced=True,
+        applies={"mixed_precision": (True,)},
     )
     jit_compile: bool = setting(
         "XLA (jit_compile)",

@@ -13,9 +13,11 @@ from gpupanel.domain.step_memory import StepMemory
 from gpupanel.domain.strategy import GANG_KINDS
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.domain.tensorflow_facts import TensorFlowBuild
+from gpupanel.domain.training import HalfPrecision
 from gpupanel.planning.all_reduce import all_reduce, sums_gradients
 from gpupanel.planning.chosen_devices import chosen_devices
 from gpupanel.planning.device_layout import logical_devices, planned_devices
+from gpupanel.planning.half_precision import half_precision
 from gpupanel.planning.layout import Layout, device_groups, lay_out
 from gpupanel.planning.shares import is_balanced, planned_batch_size, planned_shares
 from gpupanel.planning.tensorflow_build import refused_by_build, without_machine_code
@@ -165,7 +167,8 @@ def planning_context(
         slow = () if build is None else without_machine_code(gpus, build)
         compiles_for = frozenset(gpu.key for gpu in slow)
         lacks_nccl = support is not None and support.without_nccl is not None
-        plan = _plan(profile, layout, shares, working, compiles_for, lacks_nccl=lacks_nccl)
+        half = half_precision(profile.training, gpus)
+        plan = _plan(profile, layout, shares, working, compiles_for, half, lacks_nccl=lacks_nccl)
     inventory = inventory.numbered()
     devices, gpus = _of(inventory, devices), _of(inventory, gpus)
     return PlanningContext(
@@ -198,6 +201,7 @@ def _plan(
     shares: tuple[int, ...],
     working_replicas: int,
     compiles_for: frozenset[str],
+    half: HalfPrecision,
     *,
     lacks_nccl: bool,
 ) -> LaunchPlan:
@@ -215,6 +219,7 @@ def _plan(
         balanced=trains and is_balanced(profile, len(shares)),
         processes=layout.processes,
         cluster=profile.cluster if layout.processes else None,
+        half_precision=half,
         communicates=trains,
         compiles_for=tuple(each.key for each in layout.devices if each.key in compiles_for),
     )

@@ -26,6 +26,7 @@ _MAY_DIFFER: tuple[_Path, ...] = (
         for key in (
             "accumulation_steps",
             "mixed_precision",
+            "half_precision",
             "jit_compile",
             "recompute",
             "deterministic",

@@ -12,13 +12,12 @@ from gpupanel.domain.event_details import PlacedLayer
 from gpupanel.domain.fine_tuning import FineTuning
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.schedule import RateCurve
-from gpupanel.domain.training import TrainingSettings
+from gpupanel.domain.training import HalfPrecision, TrainingSettings
 from gpupanel.trainer.augmentation.augmenter import Augmenter, make_augmenter
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.datasets.split import Split, check_best_metric
 from gpupanel.trainer.metrics.evaluation_objective import EvaluationObjective
 from gpupanel.trainer.models.build import BuiltModel, build_model
-from gpupanel.trainer.models.keras_settings import set_keras
 from gpupanel.trainer.models.network import Building
 from gpupanel.trainer.models.objectives import (
     Classification,
@@ -27,10 +26,12 @@ from gpupanel.trainer.models.objectives import (
     make_objective,
     named_weights,
 )
+from gpupanel.trainer.models.precision import set_precision
 from gpupanel.trainer.models.recomputed import recomputed_segments
 from gpupanel.trainer.models.training_objective import TrainingObjective
 from gpupanel.trainer.models.variable_state import assign_variables, by_name, read_variables
 from gpupanel.trainer.models.weight_averages import WeightAverages
+from gpupanel.trainer.parts.loss_scale import LossScale
 from gpupanel.trainer.parts.losses import balanced_weights
 from gpupanel.trainer.periods import Period, count_parameters, make_optimizers, make_periods
 from gpupanel.trainer.started_run import StartedRun
@@ -42,8 +43,8 @@ from gpupanel.trainer.steps.step_calls import StepCalls, TrainingCalls
 from gpupanel.trainer.steps.trials import Trials
 from gpupanel.trainer.strategies.placed_layers import PlacedLayers, choose_places
 
-_BFLOAT16_FROM = (8, 0)
-"""Compute capability from which NVIDIA GPUs calculate with bfloat16 (Ampere)."""
+_LOSS_SCALE = "loss_scale/"
+"""How names of its variables begin."""
 _NO_CLASSES = Problem(
     code="class_weights_without_classes",
     field="data.class_weights",
@@ -89,6 +90,7 @@ class Learner:
         augmenter: Changes the training examples; ``None``: they stay as they are.
         averages: Of the weights, which are measured and saved in their place; ``None``: the weights
             themselves are.
+        loss_scale: Of float16; ``None`` in other floats.
         period: The one that goes on.
     """
 
@@ -102,6 +104,7 @@ class Learner:
     placed: tuple[PlacedLayer, ...] = ()
     augmenter: Augmenter | None = None
     averages: WeightAverages | None = None
+    loss_scale: LossScale | None = None
     period: Period = field(init=False)
 
     def __post_init__(self) -> None:
@@ -189,7 +192,17 @@ class Learner:
         Raises:
             ProblemError: The state is one of another model or optimizer; nothing is changed.
         """
-        assign_variables(self._variables(), state)
+        variables = self._variables()
+        both = variables.keys() & state.keys()
+
+        def counts(name: str) -> bool:
+            # A run may go on in other floats, whose loss is scaled only now, or not any more.
+            return name in both or not name.startswith(_LOSS_SCALE)
+
+        assign_variables(
+            {name: each for name, each in variables.items() if counts(name)},
+            {name: array for name, array in state.items() if counts(name)},
+        )
 
     def _measured_variables(self) -> dict[str, keras.Variable]:
         averages = {} if self.averages is None else self.averages.variables_by_weight()
@@ -205,7 +218,12 @@ class Learner:
         seeds = [each for each in model.variables if id(each) not in known]
         variables |= {f"random/{number}": seed for number, seed in enumerate(seeds)}
         of_optimizers = [each for period in self.periods for each in period.optimizer.variables]
-        return variables | by_name("optimizer", of_optimizers)
+        variables |= by_name("optimizer", of_optimizers)
+        if self.loss_scale is not None:
+            scale = self.loss_scale
+            variables[f"{_LOSS_SCALE}scale"] = scale.scale
+            variables[f"{_LOSS_SCALE}updates"] = scale.updates
+        return variables
 
 
 def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy) -> Learner:
@@ -216,7 +234,8 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
     """
     training, plan = run.profile.training, run.plan
     across_replicas = strategy.num_replicas_in_sync > 1
-    set_precision(training)
+    half = plan.half_precision if training.mixed_precision else None
+    set_precision(half)
     building = Building(
         split.data,
         split.training,
@@ -238,6 +257,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         averages = None
         if training.ema is not None:
             averages = WeightAverages(optimizers[0], weights, training.ema)
+        loss_scale = LossScale() if half is HalfPrecision.FLOAT16 else None
     segments = recomputed_segments(built.trained, training.recompute)
     if training.jit_compile and built.waits_within:
         raise ProblemError(_JIT_WITH_BATCH_NORM)
@@ -280,6 +300,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
                 averages=averages,
                 timed=timed,
                 segments=segments,
+                loss_scale=loss_scale,
             )
 
         calls = TrainingCalls(
@@ -328,6 +349,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         placed,
         augmenter,
         averages,
+        loss_scale,
     )
 
 
@@ -365,32 +387,3 @@ def _class_weights(data: DataSettings, split: Split) -> Floats | None:
     if isinstance(weights, dict):
         return named_weights(weights, names)
     return balanced_weights(split.training.labels, len(names))
-
-
-def set_precision(training: TrainingSettings) -> None:
-    """Set Keras for the layers that are built from now on, its dtype policy above all.
-
-    bfloat16 has the range of float32, so gradients need no loss scaling and the loop stays what
-    it is. float16 would need it.
-
-    Raises:
-        ProblemError: A visible GPU cannot calculate with bfloat16.
-    """
-    if not training.mixed_precision:
-        set_keras()
-        return
-    for gpu in tf.config.get_visible_devices("GPU"):
-        details = tf.config.experimental.get_device_details(gpu)
-        capability = details.get("compute_capability", _BFLOAT16_FROM)
-        if capability < _BFLOAT16_FROM:
-            raise ProblemError(
-                Problem(
-                    code="mixed_precision_not_supported",
-                    field="training.mixed_precision",
-                    message=f"{details.get('device_name', gpu.name)} cannot calculate with "
-                    f"bfloat16: it has compute capability {capability[0]}.{capability[1]}, and "
-                    "8.0 is needed.",
-                    hint="Turn off training.mixed_precision, or use newer GPUs only.",
-                )
-            )
-    set_keras("mixed_bfloat16")

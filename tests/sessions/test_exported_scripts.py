@@ -142,6 +142,20 @@ def further_sessions(material: Material) -> dict[str, Profile]:
             model=CnnModel(filters=(4,), batch_norm=True, dropout=0.2),
             training=changed(recompute="blocks"),
         ),
+        "float16 with a scaled loss, micro-batches, clipping, averages": session(
+            mirrored,
+            2,
+            (40, 24),
+            data=FEW_DIGITS,
+            model=MlpModel(hidden=(8,), batch_norm=True, dropout=0.2),
+            training=changed(
+                mixed_precision=True,
+                half_precision="float16",
+                accumulation_steps=2,
+                clip_norm=0.3,
+                ema=0.75,
+            ),
+        ),
         PICTURES_SESSION: session(
             mirrored,
             2,

@@ -8,7 +8,7 @@ from gpupanel.domain.finding import Finding
 from gpupanel.domain.problem import Fix
 from gpupanel.domain.time_spent import TimeCategory
 from gpupanel.planning.findings.context import FindingContext, hint
-from gpupanel.planning.rules.training_rules import BFLOAT16_FROM
+from gpupanel.planning.half_precision import TENSOR_CORES_FROM
 
 _BUSY_PERCENT: Final = 90.0
 _COMPUTING: Final = 0.8
@@ -21,10 +21,11 @@ _LEAST_PARAMETERS: Final = 1_000_000
 
 
 def mixed_precision_helps(context: FindingContext) -> Iterator[Finding]:
-    """GPUs that are busy with float32 and have Tensor Cores for bfloat16.
+    """GPUs that are busy with float32 and have tensor cores for 16-bit floats.
 
     From compute capability 8.0 on they do twice as much in bfloat16 as in TensorFloat-32, and move
-    half as much memory (NVIDIA, "A100 Tensor Core GPU Architecture", table 1).
+    half as much memory (NVIDIA, "A100 Tensor Core GPU Architecture", table 1); those of 7.0 on have
+    tensor cores for float16, and none for float32 ("Tesla V100 GPU Architecture", table 1).
     """
     training = context.profile.training
     gpus = tuple(context.gpus)
@@ -40,7 +41,7 @@ def mixed_precision_helps(context: FindingContext) -> Iterator[Finding]:
         device, readings = context.device(gpu.key), context.working(gpu.key)
         known = [each.gpu_utilization_percent or 0.0 for _, each in readings]
         capability = None if device is None else device.compute_capability
-        if capability is None or capability < BFLOAT16_FROM:
+        if capability is None or capability < TENSOR_CORES_FROM:
             return
         if not known or fmean(known) < _BUSY_PERCENT:
             return
@@ -48,9 +49,9 @@ def mixed_precision_helps(context: FindingContext) -> Iterator[Finding]:
     yield Finding(
         problem=hint(
             "mixed_precision_helps",
-            f"The training computes with float32 for nearly all of its time; {names} computes "
-            "twice as fast with bfloat16.",
-            "Switch mixed precision on: weights stay float32, and no loss scaling is needed.",
+            f"The training computes in float32 for nearly all of its time; {names} computes at "
+            "least twice as fast in 16-bit floats.",
+            "Switch mixed precision on: weights stay float32.",
             (context.fix(Fix.of("Use mixed precision", "training.mixed_precision", value=True)),),
             "training.mixed_precision",
         ),

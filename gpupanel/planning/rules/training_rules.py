@@ -8,13 +8,12 @@ from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.schedule import ScheduleKind, ScheduleSettings
 from gpupanel.domain.setting import setting_of, settings_of
 from gpupanel.domain.strategy import SHARING_KINDS, StrategyKind
-from gpupanel.domain.training import TrainingSettings
+from gpupanel.domain.training import HalfPrecision, TrainingSettings
 from gpupanel.planning.context import PlanningContext
+from gpupanel.planning.half_precision import BFLOAT16_FROM, TENSOR_CORES_FROM, below
 
 MANY_ACCUMULATION_STEPS = 128
 """Of a thousand the small network of the tests is not traced within six minutes."""
-BFLOAT16_FROM = (8, 0)
-"""Compute capability from which NVIDIA GPUs calculate with bfloat16 (Ampere)."""
 _OF_OPTIMIZERS = tuple(dict.fromkeys(name for each in Optimizer for name in each.traits.takes))
 """What not every optimizer takes."""
 
@@ -33,20 +32,50 @@ def mixed_precision_on_cpu(context: PlanningContext) -> Iterator[Problem]:
 
 
 def mixed_precision_on_old_gpus(context: PlanningContext) -> Iterator[Problem]:
-    """Mixed precision is bfloat16 here: it needs no loss scaling, but newer GPUs."""
-    too_old = [
-        gpu.name
-        for gpu in context.gpus
-        if gpu.compute_capability is not None and gpu.compute_capability < BFLOAT16_FROM
-    ]
-    if context.trains and context.profile.training.mixed_precision and too_old:
+    """GPUs before Ampere do not calculate with bfloat16, those before Volta slowly with float16."""
+    training, plan = context.profile.training, context.plan
+    if not (context.trains and training.mixed_precision):
+        return
+    too_old = below(BFLOAT16_FROM, context.gpus)
+    names = ", ".join(dict.fromkeys(gpu.name for gpu in too_old))
+    if too_old and training.half_precision is HalfPrecision.BFLOAT16:
         yield Problem(
             code="mixed_precision_not_supported",
+            field="training.half_precision",
+            message=f"{names} cannot calculate with bfloat16, which needs compute capability 8.0.",
+            hint="Let the GPUs decide: all of them then compute in float16.",
+            fix=Fix.of("By the GPUs", "training.half_precision", HalfPrecision.AUTO.value),
+        )
+        return
+    if plan is None or plan.half_precision is HalfPrecision.BFLOAT16:
+        return
+    if plan.strategy is StrategyKind.PARAMETER_SERVER:
+        yield Problem(
+            code="float16_with_parameter_server",
             field="training.mixed_precision",
-            message=f"{', '.join(too_old)} cannot calculate with bfloat16, which needs compute "
-            "capability 8.0.",
-            hint="Switch mixed precision off, or use newer GPUs only.",
+            message="Mixed precision would compute in float16, whose loss is scaled by what all "
+            "replicas find together, and with parameter servers each worker updates alone.",
+            hint="Switch mixed precision off, or use a synchronous strategy, such as mirrored.",
             fix=_switch_off("mixed_precision"),
+        )
+    elif slow := below(TENSOR_CORES_FROM, context.gpus):
+        yield Problem(
+            code="mixed_precision_without_tensor_cores",
+            severity=Severity.WARNING,
+            field="training.mixed_precision",
+            message=f"{', '.join(dict.fromkeys(gpu.name for gpu in slow))}: without tensor cores "
+            "mixed precision takes less memory, and is hardly faster.",
+            hint="Switch it off if the model fits without it.",
+            fix=_switch_off("mixed_precision"),
+        )
+    elif too_old and training.half_precision is HalfPrecision.AUTO:
+        yield Problem(
+            code="mixed_precision_in_float16",
+            severity=Severity.HINT,
+            field="training.mixed_precision",
+            message=f"Mixed precision computes in float16 with a scaled loss, because {names} "
+            "cannot calculate with bfloat16.",
+            hint="Nothing has to be done: all replicas compute in the same 16-bit floats.",
         )
 
 

@@ -1,6 +1,7 @@
 """What each replica of a script finds of its part of a batch: ``trainer/steps/contribution``."""
 
 from collections.abc import Iterator
+from string import Template
 
 from gpupanel.planning.script.sections import joined, lines_of
 from gpupanel.planning.script.step_needs import StepNeeds
@@ -9,6 +10,8 @@ WEIGHTS_NOW = (
     "weights = [tf.convert_to_tensor(weight.value) for weight in model.trainable_variables]"
 )
 """What a replica's gradients are those of."""
+SCALE_NOW = "loss_scale = tf.convert_to_tensor(LOSS_SCALE.scale.value)"
+"""What its loss is multiplied by in float16."""
 _CONTRIBUTION = '''
     """Loss, measure and gradients of some examples; gradients of the mean over the batch."""
     known = list(zip(model.trainable_variables, weights))
@@ -18,7 +21,7 @@ _OF_ANY_SIZE = """
     features = tf.compat.v1.placeholder_with_default(features, [None, *features.shape[1:]])
 """
 _GRADIENTS = """
-    gradients = tf.gradients(loss / examples, weights, unconnected_gradients="zero")
+    gradients = tf.gradients($loss, weights, unconnected_gradients="zero")
 """
 _MOMENTS = """
     share = tf.cast(tf.shape(labels)[0], tf.float32) / examples
@@ -47,7 +50,7 @@ def contribution_section(needs: StepNeeds) -> str:
     return joined(
         lines_of(_contribution(needs)),
         _ADD if needs.accumulates else "",
-        lines_of(_learn_from(needs)) if needs.accumulates or needs.normalises else "",
+        lines_of(_learn_from(needs)) if needs.learns_in_parts else "",
     )
 
 
@@ -74,15 +77,16 @@ def _contribution(needs: StepNeeds) -> Iterator[str]:
     yield f"    loss, measure = loss_and_measure(outputs, labels{weights})"
     if needs.changes_loss:
         yield "    loss = training_loss(outputs, labels)"
+    learned = "loss / examples * loss_scale" if needs.scales_loss else "loss / examples"
     if needs.recomputes:
-        yield "    (upstream,) = tf.gradients(loss / examples, [outputs])"
+        yield f"    (upstream,) = tf.gradients({learned}, [outputs])"
         yield f"    with {scope}:"
         yield "        gradients = gradients_of_segments("
         given = "SEGMENTS, passed, upstream, weights"
         yield f"            {given}, is_compiled={needs.is_compiled}"
         yield "        )"
     else:
-        yield _GRADIENTS
+        yield Template(_GRADIENTS).substitute(loss=learned)
     if needs.has_sparse_gradients:
         yield "    gradients = [tf.convert_to_tensor(gradient) for gradient in gradients]"
     if needs.normalises:
@@ -98,6 +102,8 @@ def _learn_from(needs: StepNeeds) -> Iterator[str]:
     yield f"    {WEIGHTS_NOW}"
     if needs.normalises:
         yield _CENTRES_NOW
+    if needs.scales_loss:
+        yield f"    {SCALE_NOW}"
     if not needs.accumulates:
         given = f"{needs.state}, features, labels, examples{needs.place}"
         yield f"    {needs.sums} = contribution({given})"

@@ -119,7 +119,7 @@ def script_sections(profile: Profile, plan: LaunchPlan) -> tuple[ScriptSection, 
         one = {"strategy": StrategyKind.ONE_DEVICE, "places": ()}
         alone, note = alone.model_copy(update=one), _ON_ONE_DEVICE
     is_mixed = trains and profile.training.mixed_precision
-    policy = "mixed_bfloat16" if is_mixed else "float32"
+    policy = f"mixed_{plan.half_precision.value}" if is_mixed else "float32"
     settings = _SETTINGS.format(policy=policy, seed=profile.training.seed).strip("\n")
     calls = "\n".join(filter(None, [note, tensorflow_calls(alone).strip("\n")]))
     found = [("Devices and strategy", f"{calls}\n\n{settings}")]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from gpupanel.domain.data import Target
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.training import Recompute
+from gpupanel.domain.training import HalfPrecision, Recompute
 from gpupanel.planning.script.loss_section import weights_classes
 
 
@@ -29,6 +29,7 @@ class StepNeeds:
         keeps_averages: Of the weights.
         changes_loss: Another loss is made small than is measured.
         recomputes: Activations are computed again for the gradients.
+        scales_loss: Layers compute in float16.
     """
 
     on_replicas: bool
@@ -46,11 +47,18 @@ class StepNeeds:
     keeps_averages: bool
     changes_loss: bool
     recomputes: bool
+    scales_loss: bool
+
+    @property
+    def learns_in_parts(self) -> bool:
+        """Whether a replica's gradients are not those of a plain call alone."""
+        return self.accumulates or self.normalises
 
     @property
     def state(self) -> str:
         """What a replica calculates with, as arguments."""
-        return "weights, centres" if self.normalises else "weights"
+        state = "weights, centres" if self.normalises else "weights"
+        return f"{state}, loss_scale" if self.scales_loss else state
 
     @property
     def sums(self) -> str:
@@ -95,4 +103,5 @@ def step_needs(profile: Profile, plan: LaunchPlan) -> StepNeeds:
         keeps_averages=training.ema is not None,
         changes_loss=training.changes_loss and data.target_kind is not Target.VALUES,
         recomputes=training.recompute is not Recompute.NONE,
+        scales_loss=training.mixed_precision and plan.half_precision is HalfPrecision.FLOAT16,
     )

@@ -8,9 +8,13 @@ from string import Template
 
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
-from gpupanel.planning.script.contribution_section import WEIGHTS_NOW, contribution_section
+from gpupanel.planning.script.contribution_section import (
+    SCALE_NOW,
+    WEIGHTS_NOW,
+    contribution_section,
+)
 from gpupanel.planning.script.parts import part
-from gpupanel.planning.script.sections import joined, lines_of
+from gpupanel.planning.script.sections import indented, joined, lines_of
 from gpupanel.planning.script.step_needs import StepNeeds, step_needs
 
 _THIS_REPLICA = """
@@ -60,6 +64,7 @@ def step_section(profile: Profile, plan: LaunchPlan) -> str:
     return joined(
         part("random_numbers") if needs.draws or needs.recomputes else "",
         part("recompute") if needs.recomputes else "",
+        part("loss_scale") if needs.scales_loss else "",
         lines_of(_settings(needs, profile, plan)),
         part("batch_division") if needs.on_replicas or needs.accumulates else "",
         _THIS_REPLICA if needs.on_replicas else "",
@@ -87,6 +92,9 @@ def _settings(needs: StepNeeds, profile: Profile, plan: LaunchPlan) -> Iterator[
         yield "NORMS = [norm for norm in batch_norms(model) if norm.trainable]"
     if needs.recomputes:
         yield "SEGMENTS = segments_of(model)  # their activations are computed twice"
+    if needs.scales_loss:
+        yield "with strategy.scope():"
+        yield "    LOSS_SCALE = LossScale()"
 
 
 def _learn(needs: StepNeeds) -> Iterator[str]:
@@ -130,15 +138,37 @@ def _train_step(needs: StepNeeds) -> Iterator[str]:
         given, examples = "*mine", "float(labels.shape[0] * parts.copies)"
     else:
         given, examples = "features, labels", "tf.cast(size, tf.float32)"
-    if needs.accumulates or needs.normalises:
+    if needs.learns_in_parts:
         more = f"{needs.micro_batches}{needs.place_of_replica}"
         yield f"        return learn_from({given}, {examples}{more})"
     else:
         yield f"        {WEIGHTS_NOW}"
-        yield f"        return contribution(weights, {given}, {examples}{needs.place_of_replica})"
+        if needs.scales_loss:
+            yield f"        {SCALE_NOW}"
+        more = f"{given}, {examples}{needs.place_of_replica}"
+        yield f"        return contribution({needs.state}, {more})"
     yield ""
     yield f"    {needs.sums} = strategy.run(in_replica)"
     yield _SUMMED_GRADIENTS
+    update = lines_of(_update(needs))
+    if needs.scales_loss:
+        yield ""
+        yield "    def update(gradients):"
+        yield indented(update)
+        yield "        return tf.zeros([])"
+        yield ""
+        yield "    LOSS_SCALE.applied(strategy, weights[0], gradients, update)"
+    else:
+        yield update
+    if needs.draws:
+        yield "    STEP.assign_add(1)"
+    if needs.on_replicas:
+        yield _MEANS.format("(loss, measure)")
+    else:
+        yield "    return loss, measure"
+
+
+def _update(needs: StepNeeds) -> Iterator[str]:
     if needs.clips:
         scale = "strategy.extended.update(weights[0], clipping_scale_of, args=(gradients,))"
         yield f"    scale = {scale}"
@@ -151,12 +181,6 @@ def _train_step(needs: StepNeeds) -> Iterator[str]:
     yield "    optimizer.iterations.assign_add(1)"
     if needs.normalises:
         yield _STATISTICS
-    if needs.draws:
-        yield "    STEP.assign_add(1)"
-    if needs.on_replicas:
-        yield _MEANS.format("(loss, measure)")
-    else:
-        yield "    return loss, measure"
 
 
 def _evaluation_step(needs: StepNeeds) -> Iterator[str]:

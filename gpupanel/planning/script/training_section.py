@@ -11,11 +11,16 @@ from gpupanel.planning.script.figure_section import figure_section
 from gpupanel.planning.script.loss_section import loss_section
 from gpupanel.planning.script.parts import part
 from gpupanel.planning.script.sections import indented, joined, lines_of
+from gpupanel.planning.script.step_needs import step_needs
 from gpupanel.planning.script.step_section import step_section
 
 _NOT_FINITE = """
         if not np.isfinite(sums[0]):
             raise SystemExit("The loss is not finite any more.")
+"""
+_SCALE_SPENT = """
+        if LOSS_SCALE.is_spent:
+            raise SystemExit("The gradients are not finite any more.")
 """
 _WEIGHTS = '''
 import sys
@@ -77,7 +82,9 @@ def training_section(profile: Profile, plan: LaunchPlan) -> str:
         if needs.compares_set_metrics
         else "",
         part("epoch_order") if needs.oversamples else "",
-        lines_of(_mean_over(needs, in_parts=in_parts)),
+        lines_of(
+            _mean_over(needs, in_parts=in_parts, scales=step_needs(profile, plan).scales_loss)
+        ),
         f"ORDER = EpochOrder(len(x), SEED, shuffle={data.shuffle}, classes=y)"
         if needs.oversamples
         else "",
@@ -86,12 +93,13 @@ def training_section(profile: Profile, plan: LaunchPlan) -> str:
     )
 
 
-def _mean_over(needs: EpochNeeds, *, in_parts: bool) -> Iterator[str]:
+def _mean_over(needs: EpochNeeds, *, in_parts: bool, scales: bool) -> Iterator[str]:
     """The mean of what a step finds.
 
     Args:
         needs: Of the profile.
         in_parts: Not as many examples are measured at a time as are trained on.
+        scales: The loss is scaled.
     """
     drawn = ", *drawn" if needs.augments else ""
     size, examples = (", size=BATCH", "size") if in_parts else ("", "BATCH")
@@ -109,6 +117,8 @@ def _mean_over(needs: EpochNeeds, *, in_parts: bool) -> Iterator[str]:
     else:
         yield "        sums += [float(each) for each in found]"
     yield _NOT_FINITE
+    if scales:
+        yield _SCALE_SPENT
     if needs.predicts_several:
         yield "    return sums[1:] / len(order)"
     elif needs.predicts_values:

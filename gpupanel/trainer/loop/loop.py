@@ -259,6 +259,8 @@ class TrainingLoop:
         if not all(map(math.isfinite, epoch_sums)):
             # No position holds them: it would be a checkpoint that nothing can go on from.
             raise not_finite("loss", before.model_copy(update=done))
+        if self._learner.loss_scale is not None and self._learner.loss_scale.is_spent:
+            raise not_finite("gradients", before.model_copy(update=done))
         self._position = before.model_copy(update={**done, "epoch_sums": epoch_sums})
         self._reports.add(
             sums.steps,

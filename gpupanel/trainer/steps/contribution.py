@@ -25,7 +25,8 @@ class Contribution(NamedTuple):
     Attributes:
         sums: Over the examples, of loss and metrics, as
             :class:`~gpupanel.trainer.models.objectives.Objective` counts them.
-        gradients: Of each weight; the loss is divided by the examples of the whole batch.
+        gradients: Of each weight; the loss is divided by the examples of the whole batch, and
+            scaled where the state says so.
         moments: Of each batch normalisation, shape [calls, 2, channels]: mean of its inputs and of
             their squares, both measured from the moving mean and weighted by the part of the whole
             batch that these examples are. One that is frozen, or only infers, is never called.
@@ -59,10 +60,12 @@ class State(NamedTuple):
     Attributes:
         weights: Of the model's trainable variables.
         fixed: What its other weights hold: moving statistics, and what is frozen.
+        scale: What the loss is multiplied by, and with it the gradients; ``None``: by nothing.
     """
 
     weights: list[tf.Tensor]
     fixed: list[tf.Tensor]
+    scale: tf.Tensor | None = None
 
 
 class Variables:
@@ -144,6 +147,8 @@ class ContributionOf:
                 outputs = self._model(features, training=True)
         sums = self._objective.sums(outputs, labels)
         loss = sums[0] / part.examples
+        if state.scale is not None:
+            loss *= state.scale
         # Not a tape: this puts the gradient of an operation on the device of the operation, which
         # matters where layers are placed on several.
         if self._segments:

@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from gpupanel.trainer.models.objectives import Objective
 from gpupanel.trainer.models.weight_averages import WeightAverages
+from gpupanel.trainer.parts.loss_scale import LossScale
 from gpupanel.trainer.parts.recompute import Segment
 from gpupanel.trainer.steps.batch_part import BatchPart
 from gpupanel.trainer.steps.contribution import Contribution, ContributionOf, State, Variables
@@ -36,6 +37,7 @@ class TrainingStep:
         averages: WeightAverages | None = None,
         timed: bool = False,
         segments: Sequence[Segment] = (),
+        loss_scale: LossScale | None = None,
     ) -> None:
         """Builds nothing yet.
 
@@ -50,12 +52,15 @@ class TrainingStep:
             averages: Of the weights, which follow each update.
             timed: Report how many seconds the gradients took.
             segments: See :class:`~gpupanel.trainer.steps.contribution.ContributionOf`.
+            loss_scale: In float16 alone.
         """
         variables = Variables(model)
         self._contribution = ContributionOf(
             model, variables, objective, seed=seed, jit_compile=jit_compile, segments=segments
         )
-        self._update = Update(variables, optimizer, clip_norm=clip_norm, averages=averages)
+        self._update = Update(
+            variables, optimizer, clip_norm=clip_norm, averages=averages, loss_scale=loss_scale
+        )
         self._micro_batches = micro_batches
         self._timed = timed
 

@@ -13,6 +13,7 @@ import tensorflow as tf
 
 from gpupanel.trainer.models.weight_averages import WeightAverages
 from gpupanel.trainer.parts.batch_norm import change_of_mean, next_variance
+from gpupanel.trainer.parts.loss_scale import LossScale
 from gpupanel.trainer.parts.whole_gradient import clipping_scale, global_norm
 from gpupanel.trainer.steps.contribution import Contribution, State, Variables
 
@@ -31,6 +32,7 @@ class Update:
         *,
         clip_norm: float | None,
         averages: WeightAverages | None = None,
+        loss_scale: LossScale | None = None,
     ) -> None:
         """Changes nothing yet.
 
@@ -39,18 +41,22 @@ class Update:
             optimizer: Built for the weights among them.
             clip_norm: Greatest global norm of the whole gradient; ``None``: any.
             averages: Of the weights, which follow each update; ``None``: there are none.
+            loss_scale: Where gradients are those of a scaled loss: an update in which one is not
+                finite changes the scale alone.
         """
         self._variables = variables
         self._optimizer = optimizer
         self._clip_norm = clip_norm
         self._averages = averages
+        self._loss_scale = loss_scale
 
     def state(self) -> State:
         """The state on this replica; call it in a replica's context."""
-        variables = self._variables
+        variables, scale = self._variables, self._loss_scale
         return State(
             [tf.convert_to_tensor(weight.value) for weight in variables.weights],
             [tf.convert_to_tensor(weight.value) for weight in variables.fixed],
+            None if scale is None else tf.convert_to_tensor(scale.scale.value),
         )
 
     def __call__(self, contribution: Contribution) -> tuple[tf.Tensor, ...]:
@@ -89,10 +95,16 @@ class Update:
             tf.distribute.ReduceOp.SUM, list(zip(contributed, places, strict=True))
         )
         gradients, moments = sums[: len(weights)], sums[len(weights) :]
-        gradient_norm = self._learn(strategy, weights, gradients)
-        for norm, of_norm in zip(norms, moments, strict=True):
-            self._follow(strategy, norm, of_norm)
-        return (gradient_norm,)
+
+        def change(gradients: list[tf.Tensor]) -> tf.Tensor:
+            gradient_norm = self._learn(strategy, weights, gradients)
+            for norm, of_norm in zip(norms, moments, strict=True):
+                self._follow(strategy, norm, of_norm)
+            return gradient_norm
+
+        if self._loss_scale is None or not weights:
+            return (change(gradients),)
+        return (self._loss_scale.applied(strategy, weights[0], gradients, change),)
 
     def _learn(
         self,

@@ -19,6 +19,7 @@ from gpupanel.domain.rate_range import (
     rates,
     suggested_rate,
 )
+from gpupanel.domain.training import HalfPrecision
 from gpupanel.trainer.datasets.source import Reading, no_download, read_data
 from gpupanel.trainer.datasets.split import Split, split
 from gpupanel.trainer.downloads.keras_cache import needs_download
@@ -59,19 +60,22 @@ def _trained(request: RateRangeRequest, divided: Split) -> tuple[RatePoint, ...]
     import numpy as np
     import tensorflow as tf
 
-    from gpupanel.trainer.learner import set_precision, trained_objective
+    from gpupanel.trainer.learner import trained_objective
     from gpupanel.trainer.models.build import build_model
     from gpupanel.trainer.models.network import Building
     from gpupanel.trainer.models.objectives import make_objective
     from gpupanel.trainer.models.optimizers import make_optimizer
+    from gpupanel.trainer.models.precision import half_precision_here, set_precision
     from gpupanel.trainer.models.recomputed import recomputed_segments
+    from gpupanel.trainer.parts.loss_scale import LossScale
     from gpupanel.trainer.periods import freeze_base
     from gpupanel.trainer.steps.batch_part import BatchPart
     from gpupanel.trainer.steps.order import make_epoch_order
     from gpupanel.trainer.steps.replica_steps import TrainingStep
 
     training = request.training
-    set_precision(training)
+    half = half_precision_here(training)
+    set_precision(half)
     keras.utils.set_random_seed(training.seed)
     built = build_model(request.model, Building(divided.data, divided.training))
     if request.model.fine_tuning is not None:
@@ -89,6 +93,7 @@ def _trained(request: RateRangeRequest, divided: Split) -> tuple[RatePoint, ...]
         jit_compile=False,
         clip_norm=training.clip_norm,
         segments=recomputed_segments(built.trained, training.recompute),
+        loss_scale=LossScale() if half is HalfPrecision.FLOAT16 else None,
     )
     call = tf.function(lambda *given: step(*given).sums, autograph=False, reduce_retracing=True)
     order = make_epoch_order(request.data, divided, training.seed)

@@ -128,10 +128,10 @@ def test_that_a_run_on_gpus_that_lacks_memory_of_the_host_is_offered_what_helps_
     assert offered(Profile(), TWO_UNEQUAL, "cpu") == []
 
 
-def test_that_old_gpus_are_not_offered_mixed_precision() -> None:
+def test_that_old_gpus_are_offered_mixed_precision() -> None:
     profile = Profile(devices=DeviceSettings(visible=("GPU-old",)))
 
-    assert "Use mixed precision" not in offered(profile, MACHINES[3], "GPU-old")
+    assert "Use mixed precision" in offered(profile, MACHINES[3], "GPU-old")
 
 
 def test_that_what_is_used_already_is_not_offered_again() -> None:

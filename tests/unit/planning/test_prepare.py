@@ -692,12 +692,50 @@ def test_that_mixed_precision_on_the_cpu_is_warned_of() -> None:
     assert found(profile, "mixed_precision_on_cpu", CPU_ONLY).severity is Severity.WARNING
 
 
-def test_that_mixed_precision_on_a_gpu_too_old_for_it_is_refused() -> None:
-    old = RTX_3060.model_copy(update={"compute_capability": (7, 5), "name": "RTX 2060"})
-    inventory = DeviceInventory(devices=(RTX_4090, old))
+def beside_older(capability: tuple[int, int] | None) -> DeviceInventory:
+    old = RTX_3060.model_copy(update={"compute_capability": capability, "name": "RTX 2060"})
+    return DeviceInventory(devices=(RTX_4090, old))
+
+
+@pytest.mark.parametrize(
+    ("capability", "half", "code"),
+    [
+        ((8, 6), "bfloat16", None),
+        (None, "bfloat16", None),
+        ((7, 5), "float16", "mixed_precision_in_float16"),
+        ((6, 1), "float16", "mixed_precision_without_tensor_cores"),
+    ],
+)
+def test_that_mixed_precision_computes_in_what_all_gpus_have(
+    capability: tuple[int, int] | None, half: str, code: str | None
+) -> None:
     profile = profile_with(training=TrainingSettings(mixed_precision=True))
-    assert "RTX 2060" in found(profile, "mixed_precision_not_supported", inventory).message
+    prepared = prepare(profile, beside_older(capability))
+    assert prepared.plan is not None
+    assert prepared.plan.half_precision.value == half
+    assert [each.code for each in prepared.problems] == ([] if code is None else [code])
+
+
+def test_that_bfloat16_on_a_gpu_too_old_for_it_is_refused() -> None:
+    chosen = TrainingSettings(mixed_precision=True, half_precision="bfloat16")
+    profile = profile_with(training=chosen)
+    problem = found(profile, "mixed_precision_not_supported", beside_older((7, 5)))
+    assert "RTX 2060" in problem.message
+    assert problem.fix is not None
+    mended = apply_fix(profile, problem.fix)
+    left = prepare(mended, beside_older((7, 5))).problems
+    assert [each.code for each in left] == ["mixed_precision_in_float16"]
     assert prepare(profile, TWO_UNEQUAL).problems == ()
+
+
+def test_that_float16_that_is_chosen_is_no_news_and_refused_with_parameter_servers() -> None:
+    training = TrainingSettings(mixed_precision=True, half_precision="float16")
+    assert prepare(profile_with(training=training), TWO_UNEQUAL).problems == ()
+    serving = StrategySettings(kind=StrategyKind.PARAMETER_SERVER, workers=2)
+    problem = found(
+        cpu_profile(training=training, strategy=serving), "float16_with_parameter_server", CPU_ONLY
+    )
+    assert problem.severity is Severity.ERROR
 
 
 def test_that_xla_over_synchronised_batch_normalisation_is_refused() -> None:

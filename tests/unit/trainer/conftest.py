@@ -21,6 +21,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import dump_profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import SHARING_KINDS, StrategyKind
+from gpupanel.planning.half_precision import half_precision
 from gpupanel.runs.directory.start_model import keep_start_model
 from tests.fakes.checked_files import as_checked
 from tests.forked.processes import ForkedProcess
@@ -56,6 +57,7 @@ def cpu_plan(profile: Profile, shares: Sequence[int]) -> LaunchPlan:
         global_batch_size=sum(shares),
         accumulation_steps=profile.training.accumulation_steps,
         balanced=profile.strategy.shares == "balanced",
+        half_precision=half_precision(profile.training, ()),
     )
 
 

@@ -80,6 +80,7 @@ PLANS: dict[str, tuple[Profile, Sequence[int]]] = {
     ),
     "central storage": (of(MlpModel(hidden=(16, 16, 16)), CENTRAL), [32, 32]),
     "half precision": (of(NORMED, mixed_precision=True), [64]),
+    "float16": (of(NORMED, MIRRORED, mixed_precision=True, half_precision="float16"), [48, 16]),
     "compiled": (of(MlpModel(hidden=(16, 16, 16), dropout=0.3), jit_compile=True), [64]),
 }
 

@@ -23,7 +23,7 @@ from gpupanel.domain.self_test import (
     SelfTestCase,
 )
 from gpupanel.domain.strategy import StrategyKind
-from gpupanel.domain.training import TrainingSettings
+from gpupanel.domain.training import HalfPrecision, TrainingSettings
 from gpupanel.trainer.datasets.split import Split
 from gpupanel.trainer.learner import Learner, make_learner
 from gpupanel.trainer.strategies.make_strategy import make_strategy
@@ -49,7 +49,7 @@ class StepTest:
     """
 
     def __init__(self, profile: Profile, plan: LaunchPlan) -> None:
-        self._profile, self._plan = _of_plain_descent(profile), plan
+        self._profile, self._plan = _of_plain_descent(profile, plan), plan
         self._split: Split | None = None
         self._first: dict[str, Array] | None = None
         self._wanted: _Update | None = None
@@ -129,12 +129,16 @@ def _norm(updates: Iterable[npt.NDArray[np.float64]]) -> float:
     return float(np.sqrt(sum(float(np.square(each).sum()) for each in updates)))
 
 
-def _of_plain_descent(profile: Profile) -> Profile:
-    """The update is the gradient itself: Adam enlarges the noise of those that are nearly 0."""
+def _of_plain_descent(profile: Profile, plan: LaunchPlan) -> Profile:
+    """The update is the gradient itself: Adam enlarges the noise of those that are nearly 0.
+
+    In float16 the first updates may be left out, and nothing would be compared: it is float32 then.
+    """
+    is_float16 = plan.half_precision is HalfPrecision.FLOAT16
     training = TrainingSettings(
         optimizer=PLAIN_OPTIMIZER,
         learning_rate=1.0,
-        mixed_precision=profile.training.mixed_precision,
+        mixed_precision=profile.training.mixed_precision and not is_float16,
         jit_compile=profile.training.jit_compile,
         seed=profile.training.seed,
         global_batch_size=_EXAMPLES,

@@ -280,13 +280,13 @@ def test_that_mixed_precision_is_proposed_where_the_card_makes_it_sure() -> None
 
     problem = found_in(context)["mixed_precision_helps"].problem
 
-    assert "RTX 4090 computes twice as fast with bfloat16" in problem.message
+    assert "RTX 4090 computes at least twice as fast in 16-bit floats" in problem.message
     assert problem.fix is not None
     assert apply_fix(context.profile, problem.fix).training.mixed_precision
 
 
 def old_card() -> DeviceInventory:
-    gpu = RTX_4090.model_copy(update={"compute_capability": (7, 5)})
+    gpu = RTX_4090.model_copy(update={"compute_capability": (6, 1)})
     return TWO_UNEQUAL.model_copy(update={"devices": (gpu, *TWO_UNEQUAL.devices[1:])})
 
 
