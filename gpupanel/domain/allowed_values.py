@@ -17,6 +17,8 @@ def allowed_values(setting: Setting) -> str:
         case SettingType.CHOICE_OR_COUNT:
             count = f"a whole number {_count_bounds(setting.bounds)}".rstrip()
             return " or ".join(filter(None, [_choices(setting), count]))
+        case SettingType.CHOICE_OR_NAMES:
+            return f"{_choices(setting)} or a list of names"
         case SettingType.COUNTS:
             length = _length(setting.lengths)
             return f"a list of {length}whole numbers{_each(setting.bounds)}"

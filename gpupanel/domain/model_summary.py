@@ -11,7 +11,7 @@ from gpupanel.domain.number_text import byte_size
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.step_memory import StepMemory
-from gpupanel.domain.training import Recompute
+from gpupanel.domain.training import LayerNames, Recompute
 from gpupanel.domain.value import Value
 from gpupanel.domain.visible_text import visible_line
 
@@ -38,7 +38,7 @@ class SummaryRequest(Value):
     model: ModelSettings
     seed: int = 0
     mixed_precision: bool = False
-    recompute: Recompute = Recompute.NONE
+    recompute: Recompute | LayerNames = Recompute.NONE
 
 
 def summary_request(profile: Profile) -> SummaryRequest:
@@ -105,7 +105,7 @@ class ModelSummary(Value):
         step: What a training step holds in memory; ``None``: not known.
         needs_download: The data, whose examples have to be known, is not on this machine yet.
         needs_start: Data or model come from Python code, which only a run carries out.
-        problems: Why it cannot be built.
+        problems: Why it cannot be built, or trained as it was asked for.
     """
 
     layers: tuple[LayerSummary, ...] = ()

@@ -35,6 +35,8 @@ class SettingType(enum.Enum):
     CHOICE = enum.auto()
     CHOICE_OR_COUNT = enum.auto()
     """One of a few values, or a whole number."""
+    CHOICE_OR_NAMES = enum.auto()
+    """One of a few values, or a list of texts."""
     COUNTS = enum.auto()
     """A list of whole numbers, of any length."""
     SIZE = enum.auto()
@@ -248,7 +250,7 @@ def _setting(name: str, info: FieldInfo) -> Setting:
         off=words.get("off", ""),
         advanced=words.get("advanced", False),
         bounds=_bounds(bounded or metadata),
-        lengths=_lengths(metadata),
+        lengths=_lengths([*metadata, *bounded]),
         choices=choices or _choices(inner),
         path=PathKind(**{**path, "suffixes": tuple(path["suffixes"])}) if path else None,
         examples=tuple(info.examples or ()),
@@ -311,6 +313,8 @@ def _type(annotation: object) -> tuple[SettingType, list[object]]:
             return SettingType.NAMES, []
         if kinds == [SettingType.CHOICE, SettingType.COUNT]:
             return SettingType.CHOICE_OR_COUNT, parts[1][1]
+        if kinds == [SettingType.CHOICE, SettingType.NAMES]:
+            return SettingType.CHOICE_OR_NAMES, parts[1][1]
     return SettingType.OTHER, []
 
 
@@ -319,7 +323,7 @@ def _choices(annotation: object) -> tuple[Choice, ...]:
         return tuple(member.choice for member in annotation)
     if get_origin(annotation) is Literal:
         return tuple(Choice(str(value), str(value)) for value in get_args(annotation))
-    if _type(annotation)[0] is SettingType.CHOICE_OR_COUNT:
+    if _type(annotation)[0] in (SettingType.CHOICE_OR_COUNT, SettingType.CHOICE_OR_NAMES):
         return _choices(get_args(annotation)[0])
     return ()
 

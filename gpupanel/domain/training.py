@@ -52,6 +52,10 @@ class Recompute(ChoiceEnum):
     )
 
 
+LayerNames = Annotated[tuple[str, ...], Field(max_length=1_000)]
+"""Layers by their names."""
+
+
 class HalfPrecision(ChoiceEnum):
     """In which 16-bit floats mixed precision computes."""
 
@@ -94,13 +98,15 @@ class TrainingSettings(Value):
         default=1,
         advanced=True,
     )
-    recompute: Recompute = setting(
+    recompute: Recompute | LayerNames = setting(
         "Activations",
         "Gradients need the activations of every layer. They fill most of the memory, unless those "
         "within a block of the model are computed once more (gradient checkpointing); the result "
-        "is the same.",
+        "is the same. Blocks are found, or end after layers that are named.",
         default=Recompute.NONE,
         advanced=True,
+        prefix="blocks that end after ",
+        examples=[["block_1", "block_2"]],
     )
     optimizer: Optimizer = setting(
         "Optimizer",

@@ -86,6 +86,9 @@ class Values(Value):
     word_or_count: Literal["none", "all"] | Annotated[int, Field(ge=1, le=9)] = setting(
         "Word or count", "So many.", default="none", prefix="the last ", unit="layer"
     )
+    word_or_names: Literal["none", "all"] | Annotated[tuple[str, ...], Field(max_length=2)] = (
+        setting("Word or names", "Layers.", default="none", prefix="after ", examples=[["a", "b"]])
+    )
     word_or_file: str = setting(
         "Word or file",
         "A file.",
@@ -125,6 +128,7 @@ def make(qtbot):
         ("files", FilesEdit),
         ("word_or_count", ChoiceOrInput),
         ("word_or_file", ChoiceOrInput),
+        ("word_or_names", ChoiceOrInput),
     ],
 )
 def test_that_the_input_is_that_of_the_setting_type(make, name, kind):
@@ -246,6 +250,22 @@ def test_that_lists_have_their_lengths_and_an_example(make, qtbot):
     assert "at least one" in counts.error()
     assert counts.value() == (1, 2, 3)
     assert make("counts_or_none").placeholderText() == "no layer"
+
+
+def test_that_a_word_or_names_opens_a_line_for_them(make, qtbot):
+    field = make("word_or_names")
+    assert [field.choice.itemText(place) for place in range(3)] == ["none", "all", "After…"]
+    assert field.typed.isHidden()
+    field.setValue(("conv_1", "conv_2"))
+    assert not field.typed.isHidden()
+    assert (field.typed.text(), field.typed.placeholderText()) == ("conv_1, conv_2", "a, b")
+    field.typed.clear()
+    qtbot.keyClicks(field.typed, "conv_3,, conv_3 ,a")
+    assert field.value() == ("conv_3", "a")
+    qtbot.keyClicks(field.typed, ",b")
+    assert "2 names at most" in field.error()
+    field.discard()
+    assert (field.typed.text(), field.error()) == ("conv_3, a", "")
 
 
 def test_that_a_size_is_bounded_and_has_its_unit(make):

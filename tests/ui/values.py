@@ -21,7 +21,13 @@ from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.schedule import ScheduleKind, ScheduleSettings
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
-from gpupanel.domain.training import CheckpointPace, Loss, TrainingSettings
+from gpupanel.domain.training import (
+    CheckpointPace,
+    HalfPrecision,
+    Loss,
+    Recompute,
+    TrainingSettings,
+)
 from gpupanel.domain.value import GREATEST_COUNT
 
 COUNTS = st.integers(1, GREATEST_COUNT)
@@ -66,6 +72,8 @@ TRAININGS = st.builds(
     best_metric=st.sampled_from(BestMetric),
     keep_best_checkpoint=st.booleans(),
     mixed_precision=st.booleans(),
+    half_precision=st.sampled_from(HalfPrecision),
+    recompute=st.sampled_from(Recompute) | st.lists(st.text(), max_size=9).map(tuple),
     jit_compile=st.booleans(),
     deterministic=st.booleans(),
     seed=st.integers(0, 2**31 - 1),

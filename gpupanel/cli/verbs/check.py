@@ -11,13 +11,17 @@ from gpupanel.cli.file_endings import check_is_toml
 from gpupanel.cli.options import JsonOption, ProfileArgument, RunsDirOption
 from gpupanel.cli.output import NONE_GIVEN, answers, print_json, print_problems
 from gpupanel.cli.preparation import prepared
+from gpupanel.domain.model_summary import summary_request
 from gpupanel.domain.number_text import count
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.training import Recompute
 from gpupanel.planning.prepare import Preparation
-from gpupanel.runs.directory.profile_file import write_profile
+from gpupanel.runs.directory.profile_file import anchored, write_profile
 from gpupanel.runs.folder_examination import folder_problem_in_time
 from gpupanel.runs.locations import default_runs_dir
+from gpupanel.runs.questions.model_summary import summarize_model
 from gpupanel.runs.trust.trusted import code_problems
 
 
@@ -46,6 +50,8 @@ def check(
         of_folder = folder_problem_in_time((runs_dir or default_runs_dir()).absolute())
         ways = () if of_folder is None else (of_folder,)
         problems = (*ways, *preparation.problems, *code_problems(read))
+        if not any(problem.is_error for problem in problems):
+            problems += _block_problems(read)
         if fixed is not None:
             write_profile(fixed, read)
     except ProblemError as error:
@@ -63,6 +69,14 @@ def check(
             print_gpu_processes(preparation.other_processes, answers)
             answers.print("Ready to run.", style="green")
     raise typer.Exit(0 if ok else 1)
+
+
+def _block_problems(profile: Profile) -> tuple[Problem, ...]:
+    """Why the activations of the model cannot be computed again: its layers have to be built."""
+    if profile.task != "train" or profile.training.recompute is Recompute.NONE:
+        return ()
+    found = summarize_model(summary_request(anchored(profile, Path.cwd()))).problems
+    return tuple(each for each in found if each.field == "training.recompute")
 
 
 def _print_plan(plan: LaunchPlan, names: dict[str, str]) -> None:

@@ -95,6 +95,7 @@ RULES: Final[tuple[Rule, ...]] = (
     inference_rules.no_validation_examples,
     training_rules.mixed_precision_on_cpu,
     training_rules.mixed_precision_on_old_gpus,
+    training_rules.recompute_after_no_layer,
     training_rules.determinism_without_effect,
     training_rules.optimizer_settings_unused,
     training_rules.nesterov_without_momentum,

@@ -8,7 +8,7 @@ from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.schedule import ScheduleKind, ScheduleSettings
 from gpupanel.domain.setting import setting_of, settings_of
 from gpupanel.domain.strategy import SHARING_KINDS, StrategyKind
-from gpupanel.domain.training import HalfPrecision, TrainingSettings
+from gpupanel.domain.training import HalfPrecision, Recompute, TrainingSettings
 from gpupanel.planning.context import PlanningContext
 from gpupanel.planning.half_precision import BFLOAT16_FROM, TENSOR_CORES_FROM, below
 
@@ -76,6 +76,18 @@ def mixed_precision_on_old_gpus(context: PlanningContext) -> Iterator[Problem]:
             message=f"Mixed precision computes in float16 with a scaled loss, because {names} "
             "cannot calculate with bfloat16.",
             hint="Nothing has to be done: all replicas compute in the same 16-bit floats.",
+        )
+
+
+def recompute_after_no_layer(context: PlanningContext) -> Iterator[Problem]:
+    """Blocks that are to end after named layers, and no name."""
+    if context.trains and context.profile.training.recompute == ():
+        yield Problem(
+            code="recompute_without_blocks",
+            field="training.recompute",
+            message="No layer is named after which a block of the model ends.",
+            hint="Name layers, or have the blocks found.",
+            fix=Fix.of("Find the blocks", "training.recompute", Recompute.BLOCKS.value),
         )
 
 

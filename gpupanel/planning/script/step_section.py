@@ -3,11 +3,13 @@
 Each replica finds the gradient of its part of a batch; they are summed, clipped and applied once.
 """
 
+import json
 from collections.abc import Iterator
 from string import Template
 
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.training import Recompute
 from gpupanel.planning.script.contribution_section import (
     SCALE_NOW,
     WEIGHTS_NOW,
@@ -91,7 +93,9 @@ def _settings(needs: StepNeeds, profile: Profile, plan: LaunchPlan) -> Iterator[
     if needs.normalises:
         yield "NORMS = [norm for norm in batch_norms(model) if norm.trainable]"
     if needs.recomputes:
-        yield "SEGMENTS = segments_of(model)  # their activations are computed twice"
+        named = profile.training.recompute
+        after = "" if isinstance(named, Recompute) else f", {json.dumps(named)}"
+        yield f"SEGMENTS = segments_of(model{after})  # their activations are computed twice"
     if needs.scales_loss:
         yield "with strategy.scope():"
         yield "    LOSS_SCALE = LossScale()"

@@ -10,7 +10,7 @@ again, and a batch normalisation over several replicas takes the statistics that
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeAlias
 
@@ -138,11 +138,7 @@ def segments_of(model: keras.Model, after: Sequence[str] | None = None) -> list[
     if after is None:
         ends = _best_ends(steps, crossings, sizes)
     else:
-        named = {each[0] for each in crossings}
-        ends = [place for place, step in enumerate(steps) if step.operation.name in after]
-        missing = [steps[place].operation.name for place in ends if place not in named]
-        if missing:
-            raise ValueError(f"more than the output of {', '.join(missing)} is needed later")
+        ends = _ends_after(after, steps, {place for place, _ in crossings})
         ends = [*ends, len(steps) - 1] if len(steps) - 1 not in ends else ends
     passing = dict(crossings)
     segments, begin = [], 0
@@ -150,6 +146,22 @@ def segments_of(model: keras.Model, after: Sequence[str] | None = None) -> list[
         segments.append(Segment(given, steps[begin : end + 1], passing[end]))
         begin, given = end + 1, passing[end]
     return segments
+
+
+def _ends_after(after: Sequence[str], steps: Sequence[Step], places: Container[int]) -> list[int]:
+    names = [step.operation.name for step in steps]
+    possible = ", ".join(name for place, name in enumerate(names) if place in places)
+    unknown = [name for name in after if name not in names]
+    if unknown:
+        raise ValueError(f"it has no layer {' and no '.join(unknown)}; it divides after {possible}")
+    ends = [place for place, name in enumerate(names) if name in after]
+    others = [names[place] for place in ends if place not in places]
+    if others:
+        wrong = ", ".join(others)
+        raise ValueError(
+            f"more than what {wrong} gives is needed later; it divides after {possible}"
+        )
+    return ends
 
 
 def _values_of_example(tensor: keras.KerasTensor) -> int:

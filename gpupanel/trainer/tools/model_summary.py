@@ -28,8 +28,9 @@ from gpupanel.domain.model_summary import (
     ParameterCounts,
     SummaryRequest,
 )
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.step_memory import StepMemory
-from gpupanel.domain.training import Recompute
+from gpupanel.domain.training import LayerNames, Recompute
 from gpupanel.files.cache_folder import cache_folder, remove_unused
 from gpupanel.files.guarded_files import read_file, touch
 from gpupanel.files.whole_files import write_whole
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from gpupanel.trainer.models.build import BuiltModel
 
 _FOLDER: Final = "summaries"
-_SCHEMA: Final = 3
+_SCHEMA: Final = 4
 """Version of the cached summaries; others are built again."""
 _MOST_BYTES: Final = 16 * 2**20
 _EXAMPLES: Final = 256
@@ -148,19 +149,26 @@ def _built(request: SummaryRequest, data: DataSet) -> ModelSummary:
     with keras.StatelessScope(initialize_variables=False):
         built = build_model(request.model, Building(data, some, begins=False))
         layers = tuple(_layers(built.trained))
-        step = _step_memory(built, data, some, request.recompute)
+        step, problems = _step_memory(built, data, some, request.recompute)
     trainable = sum(layer.trainable for layer in layers)
     total = sum(layer.parameters for layer in layers)
     counts = ParameterCounts(trainable=trainable, frozen=total - trainable)
     return ModelSummary(
-        layers=layers, parameters=counts, fine_tuning=request.model.fine_tuning, step=step
+        layers=layers,
+        parameters=counts,
+        fine_tuning=request.model.fine_tuning,
+        step=step,
+        problems=problems,
     )
 
 
 def _step_memory(
-    built: "BuiltModel", data: DataSet, some: Examples, recompute: Recompute
-) -> StepMemory | None:
-    """What a step holds; ``None`` where it cannot be traced, which the layers do not depend on."""
+    built: "BuiltModel", data: DataSet, some: Examples, recompute: Recompute | LayerNames
+) -> tuple[StepMemory | None, tuple[Problem, ...]]:
+    """What a step holds, and why it cannot be as it was asked for.
+
+    ``None`` where it cannot be traced, which the layers do not depend on.
+    """
     from gpupanel.trainer.memory_estimate.step_memory import step_memory
     from gpupanel.trainer.models.objectives import make_objective
     from gpupanel.trainer.models.recomputed import recomputed_segments
@@ -168,9 +176,11 @@ def _step_memory(
     objective = make_objective(data.target, built.value_units, built.value_means)
     try:
         segments = recomputed_segments(built.trained, recompute)
-        return step_memory(built.trained, objective, some, segments)
+        return step_memory(built.trained, objective, some, segments), ()
+    except ProblemError as error:
+        return None, error.problems
     except Exception:  # noqa: BLE001 - whatever tracing raises: an estimate more is all it is for
-        return None
+        return None, ()
 
 
 def _layers(model: "keras.Model", within: str = "") -> Iterator[LayerSummary]:

@@ -11,6 +11,7 @@ from gpupanel.ui.inputs.choice_or_input import ChoiceOrInput
 from gpupanel.ui.inputs.counter import GREATEST, Counter, OptionalCounter
 from gpupanel.ui.inputs.files_edit import FilesEdit
 from gpupanel.ui.inputs.name_choices import NameChoices
+from gpupanel.ui.inputs.names_edit import NamesEdit
 from gpupanel.ui.inputs.number_list_edit import NumberListEdit
 from gpupanel.ui.inputs.optional_choice import OptionalChoiceBox
 from gpupanel.ui.inputs.optional_real import OptionalReal
@@ -44,6 +45,8 @@ def input_for(setting: Setting) -> QWidget:
         case SettingType.CHOICE_OR_COUNT:
             another = setting.prefix.strip().capitalize() or "A number"
             return _choice_or(setting, f"{another}…", counter_for(setting))
+        case SettingType.CHOICE_OR_NAMES:
+            return _choice_or_names(setting)
         case SettingType.COUNTS:
             return _counts(setting)
         case SettingType.SIZE:
@@ -74,6 +77,14 @@ def input_for(setting: Setting) -> QWidget:
 def _choice_or(setting: Setting, another: str, typed: QWidget) -> ChoiceOrInput:
     teach(typed, setting.title, setting.description)
     return ChoiceOrInput(setting.choices, Choice("", another), typed)
+
+
+def _choice_or_names(setting: Setting) -> ChoiceOrInput:
+    example = setting.examples[0] if setting.examples else ()
+    assert isinstance(example, tuple | list)
+    most = setting.lengths[1] or GREATEST
+    names = NamesEdit(placeholder=", ".join(example), most_length=most)
+    return _choice_or(setting, f"{setting.prefix.strip().capitalize()}…", names)
 
 
 def counter_for(setting: Setting) -> Counter:

@@ -74,6 +74,9 @@ class Everything(Shared):
     folder: str = setting("Folder", "Pictures.", default="", path=PathKind((), "", "Choose"))
     names: tuple[str, ...] = setting("Names", "Any number of them.", default=())
     one_or_more: str | tuple[str, ...] | None = setting("One or more", "Or none.", default=None)
+    word_or_names: (
+        typing.Literal["no", "all"] | typing.Annotated[tuple[str, ...], Field(max_length=9)]
+    ) = setting("Word or names", "Some.", default="no")
     mixed: int | str | None = setting("Mixed", "Needs an editor of its own.", default=None)
 
 
@@ -109,6 +112,7 @@ def test_that_a_list_of_texts_may_be_one_of_them_where_its_type_says_so() -> Non
         ("file", SettingType.PATH),
         ("names", SettingType.NAMES),
         ("one_or_more", SettingType.NAMES),
+        ("word_or_names", SettingType.CHOICE_OR_NAMES),
         ("mixed", SettingType.OTHER),
     ],
 )
@@ -169,6 +173,7 @@ def test_that_a_setting_says_beside_which_values_it_means_something() -> None:
         ("name", "text in quotes, 1 to 5 characters"),
         ("file", "the path of a .npz file, in quotes"),
         ("folder", "a path, in quotes"),
+        ("word_or_names", '"no", "all" or a list of names'),
         ("mixed", ""),
     ],
 )

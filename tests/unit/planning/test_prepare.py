@@ -687,6 +687,16 @@ def test_that_accumulation_with_batch_normalisation_is_reported_not_to_be_the_sa
     assert prepare(cpu_profile(training=training), CPU_ONLY).problems == ()
 
 
+def test_that_blocks_that_end_after_no_layer_are_refused() -> None:
+    problem = found(
+        cpu_profile(training=TrainingSettings(recompute=())), "recompute_without_blocks", CPU_ONLY
+    )
+    assert problem.is_error
+    for blocks in ("blocks", ["dense_1"]):
+        profile = cpu_profile(training=TrainingSettings(recompute=blocks))
+        assert prepare(profile, CPU_ONLY).problems == ()
+
+
 def test_that_mixed_precision_on_the_cpu_is_warned_of() -> None:
     profile = cpu_profile(training=TrainingSettings(mixed_precision=True))
     assert found(profile, "mixed_precision_on_cpu", CPU_ONLY).severity is Severity.WARNING

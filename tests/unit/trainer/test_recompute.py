@@ -85,8 +85,8 @@ PLANS: dict[str, tuple[Profile, Sequence[int]]] = {
 }
 
 
-def recomputed(one: Profile) -> Profile:
-    training = one.training.model_copy(update={"recompute": Recompute.BLOCKS})
+def recomputed(one: Profile, blocks: Recompute | tuple[str, ...] = Recompute.BLOCKS) -> Profile:
+    training = one.training.model_copy(update={"recompute": blocks})
     return one.model_copy(update={"training": training})
 
 
@@ -112,6 +112,10 @@ def trained(root: Path, make_run: MakeRun, names: Sequence[str]) -> dict[str, Ru
     every = {**PLANS, "texts": write_texts(root)}
     plans = {name: every[name] for name in names}
     again = {f"{name}, again": (recomputed(one), shares) for name, (one, shares) in plans.items()}
+    if "layers one after the other" in plans:
+        one, shares = plans["layers one after the other"]
+        named = ("dense_2_relu", "dense_5_relu")
+        again["layers one after the other, named"] = (recomputed(one, named), shares)
     return train_all(root, make_run, {**plans, **again}, to_the_bit=True)
 
 
@@ -132,6 +136,11 @@ def test_that_weights_and_metrics_are_those_of_kept_activations(
     assert_alike(runs[name], runs[f"{name}, again"])
 
 
+def test_that_blocks_end_after_layers_that_are_named(runs: dict[str, RunLayout]) -> None:
+    name = "layers one after the other"
+    assert_alike(runs[name], runs[f"{name}, named"])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FURTHER)
 def test_that_weights_and_metrics_of_further_runs_are_those_of_kept_activations(
@@ -145,6 +154,22 @@ def assert_alike(kept: RunLayout, again: RunLayout) -> None:
     expected = last_metrics(kept).model_dump(exclude_none=True)
     assert np.isfinite(expected["loss"])
     assert last_metrics(again).model_dump(exclude_none=True) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (("nothing",), "it has no layer nothing; it divides after"),
+        (("stage_1_block_1_1_norm",), "gives is needed later; it divides after"),
+    ],
+)
+def test_that_names_after_which_nothing_divides_are_refused_with_those_that_do(
+    tmp_path: Path, make_run: MakeRun, names: tuple[str, ...], words: str
+) -> None:
+    one = recomputed(of(ResNetModel(filters=(4,), blocks=2)), names)
+    layout = make_run(tmp_path / "run", one, [64])
+    with pytest.raises(AssertionError, match=words):
+        train_layouts([layout])
 
 
 def test_that_a_model_whose_inside_is_not_known_is_refused(

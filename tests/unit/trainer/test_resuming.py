@@ -63,15 +63,26 @@ EVERY_STATE = Profile(
 )
 """Weights, slots, averages, moving statistics and random numbers, of layers and for examples."""
 
-SAVED_OFTEN = EVERY_STATE.model_copy(
-    update={"training": EVERY_STATE.training.model_copy(update={"checkpoint_every_minutes": 1e-3})}
-)
+SHARES: dict[str, Sequence[int]] = {
+    "one_device": (_BATCH,),
+    "mirrored": (12, 4),
+    "float16": (12, 4),
+    "activations computed again": (12, 4),
+}
+CHANGES: dict[str, dict[str, object]] = {
+    "float16": {"mixed_precision": True, "half_precision": "float16"},
+    "activations computed again": {"recompute": "blocks"},
+}
 
-SHARES: dict[str, Sequence[int]] = {"one_device": (_BATCH,), "mirrored": (12, 4)}
+
+def state_of(name: str, **changes: object) -> Profile:
+    training = EVERY_STATE.training.model_copy(update={**CHANGES.get(name, {}), **changes})
+    model = MlpModel(hidden=(32, 16), batch_norm=True, dropout=0.2)
+    return EVERY_STATE.model_copy(update={"training": training, "model": model})
 
 
 def undisturbed(folder: Path, make_run: MakeRun, name: str) -> RunLayout:
-    plans = {name: (EVERY_STATE, SHARES[name])}
+    plans = {name: (state_of(name), SHARES[name])}
     return train_all(folder, make_run, plans, to_the_bit=True)[name]
 
 
@@ -98,7 +109,8 @@ def test_that_a_run_killed_within_an_epoch_reaches_the_same_bits(
     start_trainer: StartTrainer,
     name: str,
 ) -> None:
-    layout = make_run(tmp_path / "run", SAVED_OFTEN, SHARES[name])
+    often = state_of(name, checkpoint_every_minutes=1e-3)
+    layout = make_run(tmp_path / "run", often, SHARES[name])
     kill_within_an_epoch(start_trainer(layout))
 
     assert start_trainer(layout).ended().outcome is Outcome.COMPLETED

@@ -296,6 +296,7 @@ EVERY_STRATEGY = [
         TrainingSettings(schedule=ScheduleSettings(kind="reduce_on_plateau")),
         TrainingSettings(weight_decay=0.1, ema=0.9, clip_norm=0.5, beta_1=0.8),
         TrainingSettings(recompute="blocks", accumulation_steps=2),
+        TrainingSettings(recompute=["flat", 'a "name"']),
         TrainingSettings(mixed_precision=True, half_precision="float16", clip_norm=0.5),
         TrainingSettings(mixed_precision=True, half_precision="float16", accumulation_steps=2),
     ],
