@@ -161,3 +161,11 @@ class StrategySettings(Value):
         default=None,
         applies={"kind": (StrategyKind.MODEL_PARALLEL,)},
     )
+    pipeline: bool = setting(
+        "Pipeline",
+        "The devices work at the same time, each on another micro-batch: the first of them holds "
+        "as many at once as there are devices, the last one a single one. The result is the same. "
+        "It needs accumulation steps: 4 for each device, or more.",
+        default=False,
+        applies={"kind": (StrategyKind.MODEL_PARALLEL,)},
+    )

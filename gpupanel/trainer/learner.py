@@ -295,6 +295,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
                 optimizer,
                 seed=training.seed,
                 micro_batches=micro_batches,
+                pipelined=places is not None and run.profile.strategy.pipeline,
                 jit_compile=training.jit_compile,
                 clip_norm=training.clip_norm,
                 averages=averages,

@@ -183,4 +183,5 @@ class RandomSessions:
             all_reduce=self._maybe(random.choice(list(AllReduce)), AllReduce.AUTO),
             workers=replicas if kind in GANG_KINDS else None,
             placement=placement,
+            pipeline=self._maybe(value=True, otherwise=False),
         )

@@ -56,7 +56,12 @@ def session(
 ) -> Profile:
     return Profile(
         devices=DeviceSettings(visible=("cpu",), cpu_replicas=replicas),
-        strategy=StrategySettings(kind=kind, shares=shares, placement=parts.pop("placement", None)),
+        strategy=StrategySettings(
+            kind=kind,
+            shares=shares,
+            placement=parts.pop("placement", None),
+            pipeline=parts.pop("pipeline", False),
+        ),
         **{"training": SGD, **parts},
     )
 
@@ -295,6 +300,15 @@ def further_sessions(material: Material) -> dict[str, Profile]:
                 beta_2=0.95,
                 ema=0.9,
             ),
+        ),
+        "a pipeline over two devices, micro-batches, dropout": session(
+            StrategyKind.MODEL_PARALLEL,
+            2,
+            data=FEW_DIGITS,
+            model=CnnModel(filters=(3,), hidden=(6,), batch_norm=True, dropout=0.2),
+            placement={"dense_1": 1},
+            pipeline=True,
+            training=changed(accumulation_steps=4, recompute="blocks"),
         ),
         "one device": session(
             ones,

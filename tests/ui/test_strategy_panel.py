@@ -285,6 +285,18 @@ def test_that_peer_to_peer_is_offered_where_gpus_hand_gradients_to_each_other(pa
     assert panel.value().peer_to_peer is True
 
 
+def test_that_a_pipeline_is_offered_where_layers_are_on_several_devices(panel, qtbot):
+    pipeline = panel.findChild(QCheckBox, "pipeline")
+    panel.show()
+    assert not pipeline.isVisible()
+    _choose(panel, "strategy_chooser", StrategyKind.MODEL_PARALLEL)
+    assert pipeline.isVisible()
+    assert "accumulation steps" in pipeline.toolTip()
+    with qtbot.waitSignal(panel.valueChanged) as changed:
+        pipeline.click()
+    assert changed.args[0].pipeline is True
+
+
 def test_that_rarely_needed_settings_are_folded_until_one_is_set_or_has_a_problem(panel, qtbot):
     panel.setValue(StrategySettings(kind=StrategyKind.MIRRORED))
     panel.show()

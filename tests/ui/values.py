@@ -101,6 +101,7 @@ STRATEGIES = st.builds(
     all_reduce=st.sampled_from(AllReduce),
     workers=st.none() | st.integers(1, 9),
     parameter_servers=st.none() | st.integers(1, 9),
+    pipeline=st.booleans(),
     placement=st.none() | st.just("auto") | st.dictionaries(st.text(), st.integers(0, 9)),
 )
 _COMMON = {

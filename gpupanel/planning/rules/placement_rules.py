@@ -5,8 +5,12 @@ from collections.abc import Iterator, Mapping
 from gpupanel.domain.data import DataSettings, Scaling
 from gpupanel.domain.layers import LayerKind, word_layers
 from gpupanel.domain.model import Model
-from gpupanel.domain.problem import Change, Fix, Problem
+from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.planning.context import PlanningContext
+
+_FEWEST_STAGES, _STEPS_A_STAGE = 2, 4
+"""With four micro-batches a stage devices are busy four fifths of the time: the first and the last
+wait for as many as there are other stages."""
 
 
 def placed_layers_compiled(context: PlanningContext) -> Iterator[Problem]:
@@ -19,6 +23,24 @@ def placed_layers_compiled(context: PlanningContext) -> Iterator[Problem]:
             "work on that one, too.",
             hint="Switch XLA off, or use a strategy that keeps the model whole.",
             fix=Fix.of("Switch it off", "training.jit_compile", value=False),
+        )
+
+
+def pipeline_without_micro_batches(context: PlanningContext) -> Iterator[Problem]:
+    """Devices that are to work at the same time, on too few micro-batches for that."""
+    places, plan = _place_count(context), context.plan
+    if places < _FEWEST_STAGES or plan is None or not context.profile.strategy.pipeline:
+        return
+    steps, wanted = plan.accumulation_steps, min(_STEPS_A_STAGE * places, plan.global_batch_size)
+    if steps < places and steps < wanted:
+        yield Problem(
+            code="pipeline_without_micro_batches",
+            severity=Severity.WARNING,
+            field="strategy.pipeline",
+            message=f"A pipeline over {places} devices keeps them busy with micro-batches, and the "
+            f"batch is taken in {steps}: most of the time one of them works and the others wait.",
+            hint=f"Take it in {wanted}: the gradient is the same.",
+            fix=Fix.of(f"Use {wanted} accumulation steps", "training.accumulation_steps", wanted),
         )
 
 

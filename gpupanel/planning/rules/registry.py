@@ -138,6 +138,7 @@ RULES: Final[tuple[Rule, ...]] = (
     training_rules.accumulation_beyond_share,
     training_rules.jit_compile_with_batch_norm,
     placement_rules.placed_layers_compiled,
+    placement_rules.pipeline_without_micro_batches,
     placement_rules.layers_missing,
     placement_rules.beyond_devices,
     process_rules.too_many_processes,

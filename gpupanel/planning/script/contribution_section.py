@@ -43,6 +43,15 @@ _MICRO_BATCH = """
             micro = tf.identity(features[begin:end]), tf.identity(labels[begin:end])
 """
 _TOTAL = "        total = found if total is None else tf.nest.map_structure(add, total, found)"
+_IN_A_PIPELINE = """
+    for part in range(micro_batches):
+        begin, end = (count * border // micro_batches for border in (part, part + 1))
+        micro = tf.identity(features[begin:end]), tf.identity(labels[begin:end])
+        with taken_in_turn([total[2] for total in totals]):
+"""
+_TOTALS = """
+        totals.append(tf.nest.map_structure(add, totals[-1], found) if totals else found)
+"""
 
 
 def contribution_section(needs: StepNeeds) -> str:
@@ -109,10 +118,18 @@ def _learn_from(needs: StepNeeds) -> Iterator[str]:
         yield f"    {needs.sums} = contribution({given})"
     else:
         count = "labels.shape[0]" if needs.on_replicas else "tf.shape(labels)[0]"
-        yield f"    total, count = None, {count}"
-        yield _MICRO_BATCH
         place = ", first + begin, step" if needs.draws else ""
-        yield f"        found = contribution({needs.state}, *micro, examples{place})"
-        yield _TOTAL
-        yield f"    {needs.sums} = total"
+        call = f"contribution({needs.state}, *micro, examples{place})"
+        if needs.pipelines:
+            yield f"    totals, count = [], {count}"
+            yield _IN_A_PIPELINE
+            yield f"            found = {call}"
+            yield _TOTALS
+            yield f"    {needs.sums} = totals[-1]"
+        else:
+            yield f"    total, count = None, {count}"
+            yield _MICRO_BATCH
+            yield f"        found = {call}"
+            yield _TOTAL
+            yield f"    {needs.sums} = total"
     yield f"    return {needs.sums}"

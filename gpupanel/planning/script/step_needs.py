@@ -30,6 +30,7 @@ class StepNeeds:
         changes_loss: Another loss is made small than is measured.
         recomputes: Activations are computed again for the gradients.
         scales_loss: Layers compute in float16.
+        pipelines: Micro-batches are computed by several devices at once.
     """
 
     on_replicas: bool
@@ -48,6 +49,7 @@ class StepNeeds:
     changes_loss: bool
     recomputes: bool
     scales_loss: bool
+    pipelines: bool
 
     @property
     def learns_in_parts(self) -> bool:
@@ -86,10 +88,11 @@ def step_needs(profile: Profile, plan: LaunchPlan) -> StepNeeds:
     """What the steps of that profile have to do, as the plan says."""
     model, data, training = profile.model, profile.data, profile.training
     # Where nobody knows whether it normalises, nobody knows what it draws, either.
+    accumulates = plan.accumulation_steps > 1
     draws_anything = model.normalises_batches is None
     return StepNeeds(
         on_replicas=len(plan.replicas) > 1,
-        accumulates=plan.accumulation_steps > 1,
+        accumulates=accumulates,
         draws=draws_anything or getattr(model, "dropout", 0.0) > 0.0,
         draws_anything=draws_anything,
         normalises=model.normalises_batches is not False,
@@ -103,5 +106,6 @@ def step_needs(profile: Profile, plan: LaunchPlan) -> StepNeeds:
         keeps_averages=training.ema is not None,
         changes_loss=training.changes_loss and data.target_kind is not Target.VALUES,
         recomputes=training.recompute is not Recompute.NONE,
+        pipelines=accumulates and bool(plan.places) and profile.strategy.pipeline,
         scales_loss=training.mixed_precision and plan.half_precision is HalfPrecision.FLOAT16,
     )

@@ -10,6 +10,7 @@ import tensorflow as tf
 from gpupanel.trainer.models.objectives import Objective
 from gpupanel.trainer.models.weight_averages import WeightAverages
 from gpupanel.trainer.parts.loss_scale import LossScale
+from gpupanel.trainer.parts.placed_layer import taken_in_turn
 from gpupanel.trainer.parts.recompute import Segment
 from gpupanel.trainer.steps.batch_part import BatchPart
 from gpupanel.trainer.steps.contribution import Contribution, ContributionOf, State, Variables
@@ -32,6 +33,7 @@ class TrainingStep:
         *,
         seed: int,
         micro_batches: int,
+        pipelined: bool = False,
         jit_compile: bool,
         clip_norm: float | None = None,
         averages: WeightAverages | None = None,
@@ -46,7 +48,8 @@ class TrainingStep:
             objective: What is made small.
             optimizer: Built for those variables.
             seed: Of the run: what layers draw.
-            micro_batches: In how many, one after the other, each part is taken.
+            micro_batches: In how many each part is taken.
+            pipelined: Devices with layers take them at once, and not one after the other.
             jit_compile: Compile the gradients with XLA.
             clip_norm: Greatest global norm of the gradient of the whole batch; ``None``: any.
             averages: Of the weights, which follow each update.
@@ -62,6 +65,7 @@ class TrainingStep:
             variables, optimizer, clip_norm=clip_norm, averages=averages, loss_scale=loss_scale
         )
         self._micro_batches = micro_batches
+        self._pipelined = pipelined
         self._timed = timed
 
     def __call__(self, features: tf.Tensor, labels: tf.Tensor, part: BatchPart) -> ReplicaSums:
@@ -114,13 +118,16 @@ class TrainingStep:
             return self._contribution(state, features, labels, part)
         borders = [count * number // parts for number in range(parts + 1)]
         first = (features[: borders[1]], labels[: borders[1]])
-        total = self._contribution(state, *first, part)
+        totals = [self._contribution(state, *first, part)]
         for begin, end in pairwise(borders[1:]):
+            before = [total.gradients for total in totals]
             # Side by side they would need the memory of all.
-            with tf.control_dependencies(total.gradients):
+            with tf.control_dependencies([] if self._pipelined else before[-1]):
                 micro = (tf.identity(features[begin:end]), tf.identity(labels[begin:end]))
-            total = total.plus(self._contribution(state, *micro, part.begins_with(begin)))
-        return total
+            with taken_in_turn(before) if self._pipelined else nullcontext():
+                more = self._contribution(state, *micro, part.begins_with(begin))
+            totals.append(totals[-1].plus(more))
+        return totals[-1]
 
 
 class EvaluationStep:

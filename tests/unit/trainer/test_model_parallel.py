@@ -31,6 +31,7 @@ from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.rules.placement_rules import placeable_layers
 from gpupanel.runs.directory.profile_file import anchored
 from gpupanel.runs.following.validation_history import read_validation_history
+from tests.benchmarks.bench_pipeline import measured
 from tests.forked.processes import run_forked
 from tests.unit.trainer.conftest import MakeRun, cpu_plan
 from tests.unit.trainer.test_the_rule_for_networks import write_prices
@@ -41,6 +42,7 @@ from tests.unit.trainer.trained_runs import (
     furthest,
     gradient_norm,
     last_metrics,
+    variables,
 )
 
 pytestmark = pytest.mark.tensorflow
@@ -78,15 +80,22 @@ def profile(
     model: ModelSettings = MLP,
     placement: object = None,
     data: DataSettings = DIGITS,
+    *,
+    pipeline: bool = False,
 ) -> Profile:
+    kind = StrategyKind.MODEL_PARALLEL
     return Profile(
         data=data,
         model=model,
         training=training,
-        strategy=StrategySettings(kind=StrategyKind.MODEL_PARALLEL, placement=placement),
+        strategy=StrategySettings(kind=kind, placement=placement, pipeline=pipeline),
     )
 
 
+IN_PARTS = FEW.model_copy(update={"accumulation_steps": 5, "ema": 0.9, "clip_norm": 0.3})
+AGAIN = IN_PARTS.model_copy(
+    update={"recompute": "blocks", "mixed_precision": True, "half_precision": "float16"}
+)
 RUNS = {
     "adam, by hand": profile(ADAM, placement=BY_HAND),
     "adam, one device": profile(ADAM),
@@ -101,6 +110,12 @@ RUNS = {
     "table, auto": profile(FEW, TABLE, "auto", PRICES),
     "table, one device": profile(FEW, TABLE, data=PRICES),
     "everything": profile(ADAM.model_copy(update={"mixed_precision": True}), EVERYTHING),
+    "in turn": profile(IN_PARTS, EVERYTHING),
+    "pipeline": profile(IN_PARTS, EVERYTHING, pipeline=True),
+    "computed again in turn": profile(AGAIN, EVERYTHING),
+    "computed again in a pipeline": profile(AGAIN, EVERYTHING, pipeline=True),
+    "texts in turn": profile(IN_PARTS, TRANSFORMER, "auto", TEXTS),
+    "texts in a pipeline": profile(IN_PARTS, TRANSFORMER, "auto", TEXTS, pipeline=True),
 }
 
 
@@ -108,6 +123,8 @@ FURTHER = (
     *("sgd, auto", "sgd, accumulated", "sgd, computed again", "sgd, one device"),
     *("resnet, by hand", "resnet, one device"),
     *("transformer, auto", "transformer, one device"),
+    *("computed again in turn", "computed again in a pipeline"),
+    *("texts in turn", "texts in a pipeline"),
 )
 """For ``make test-slow``."""
 
@@ -200,6 +217,31 @@ def test_that_placed_layers_of_further_runs_learn_what_one_device_learns(
         assert_alike(further["sgd, one device"], further[name])
     assert_alike(further["resnet, one device"], further["resnet, by hand"])
     assert_alike(further["transformer, one device"], further["transformer, auto"])
+
+    for one, other in (
+        ("computed again in turn", "computed again in a pipeline"),
+        ("texts in turn", "texts in a pipeline"),
+    ):
+        assert_equal_bits(further[one], further[other])
+
+
+def test_that_a_pipeline_learns_to_the_bit_what_devices_learn_in_turn(
+    runs: dict[str, RunLayout],
+) -> None:
+    assert_equal_bits(runs["in turn"], runs["pipeline"])
+
+
+def assert_equal_bits(one: RunLayout, other: RunLayout) -> None:
+    before, after = variables(one), variables(other)
+    assert before.keys() == after.keys()
+    assert [name for name in before if before[name].tobytes() != after[name].tobytes()] == []
+
+
+def test_that_devices_of_a_pipeline_are_busy_and_others_wait_for_each_other() -> None:
+    in_turn, pipeline = (measured(2, pipelined=pipelined) for pipelined in (False, True))
+    assert in_turn["learned"] == pipeline["learned"]
+    # Two devices, eight micro-batches: 1.8 s would be ideal, and 3.2 s are in turn.
+    assert pipeline["seconds"] < 0.75 * in_turn["seconds"]
 
 
 def assert_alike(one_device: RunLayout, other: RunLayout) -> None:

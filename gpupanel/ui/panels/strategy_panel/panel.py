@@ -71,6 +71,8 @@ class StrategyPanel(SettingsCard):
         self._placement = ChoiceBox(choices.PLACEMENTS)
         self._placement.setObjectName("placement_chooser")
         self._editor = PlacementEditor()
+        self._pipeline = CheckBox("Devices work at the same time")
+        self._pipeline.setObjectName("pipeline")
         self._form = _FoldedForm(self._more, self)
         self._all_reduce = ChoiceBox(choices.ALL_REDUCE[StrategyKind.MIRRORED])
         self._peer_to_peer = CheckBox("Peer-to-peer between GPUs")
@@ -105,6 +107,7 @@ class StrategyPanel(SettingsCard):
         by_hand = isinstance(value.placement, dict)
         self._placement.setValue(BY_HAND if by_hand else AUTO)
         self._editor.setValue(value.placement if isinstance(value.placement, dict) else {})
+        self._pipeline.setValue(value.pipeline)
         self._all_reduce.setOffered(
             choices.ALL_REDUCE.get(value.kind, choices.ALL_REDUCE[StrategyKind.MIRRORED])
         )
@@ -180,15 +183,19 @@ class StrategyPanel(SettingsCard):
             form.add_setting(setting_of(StrategySettings, key), editor)
             if key in below:
                 below[key]()
+        self._add_switch("pipeline", self._pipeline)
         form.add_fold(self._more)
         form.add_setting(setting_of(StrategySettings, "all_reduce"), self._all_reduce)
-        peers = setting_of(StrategySettings, "peer_to_peer")
-        teach(self._peer_to_peer, peers.title, peers.description)
-        form.add_wide(self._peer_to_peer, key=peers.name)
+        self._add_switch("peer_to_peer", self._peer_to_peer)
         self.add_form(form)
         self.body.addWidget(self._note)
         self.body.addSpacing(8)
         self.body.addWidget(self._diagram)
+
+    def _add_switch(self, key: str, switch: CheckBox) -> None:
+        each = setting_of(StrategySettings, key)
+        teach(switch, each.title, each.description)
+        self._form.add_wide(switch, key=key)
 
     def _connect(self) -> None:
         self._more.toggled.connect(self._show_folded)
@@ -200,6 +207,7 @@ class StrategyPanel(SettingsCard):
         self._placement.valueChanged.connect(self._change_placement)
         self._editor.valueChanged.connect(partial(self._change, "placement"))
         self._all_reduce.valueChanged.connect(partial(self._change, "all_reduce"))
+        self._pipeline.valueChanged.connect(partial(self._change, "pipeline"))
         self._peer_to_peer.valueChanged.connect(partial(self._change, "peer_to_peer"))
 
     @Slot()

@@ -72,6 +72,23 @@ def test_that_a_number_beyond_the_devices_is_reported() -> None:
     )
 
 
+def pipeline(steps: int, batch: int = 64) -> Profile:
+    one = profile(accumulation_steps=steps, global_batch_size=batch)
+    strategy = one.strategy.model_copy(update={"pipeline": True})
+    return one.model_copy(update={"strategy": strategy})
+
+
+def test_that_a_pipeline_with_fewer_micro_batches_than_devices_is_reported() -> None:
+    problem = only(pipeline(1))
+
+    assert problem.code == "pipeline_without_micro_batches"
+    assert problem.fix is not None
+    assert apply_fix(pipeline(1), problem.fix).training.accumulation_steps == 8
+    assert codes(pipeline(2)) == []
+    assert codes(pipeline(1, batch=1)) == []
+    assert codes(pipeline(1), PLACES[:1]) == []
+
+
 def test_that_placed_layers_are_not_compiled() -> None:
     problem = only(profile(jit_compile=True))
 

@@ -281,6 +281,7 @@ EVERY_STRATEGY = [
     StrategySettings(kind=StrategyKind.PARAMETER_SERVER, workers=2),
     StrategySettings(kind=StrategyKind.MODEL_PARALLEL),
     StrategySettings(kind=StrategyKind.MODEL_PARALLEL, placement={"dense_1": 1}),
+    StrategySettings(kind=StrategyKind.MODEL_PARALLEL, pipeline=True),
 ]
 
 
