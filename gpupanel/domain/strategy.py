@@ -10,7 +10,10 @@ from gpupanel.domain.value import MOST_PLACES, Count, PlaceCount, Value
 
 
 class StrategyKind(ChoiceEnum):
-    """TensorFlow's ways of dividing the work, as profiles name them."""
+    """TensorFlow's ways of dividing the work, as profiles name them.
+
+    People choose by what each does; TensorFlow's name stands beside it.
+    """
 
     ONE_DEVICE = (
         "one_device",
@@ -19,7 +22,7 @@ class StrategyKind(ChoiceEnum):
     )
     MIRRORED = (
         "mirrored",
-        "Mirrored: all devices",
+        "A copy on each device \N{MIDDLE DOT} mirrored",
         (
             "For several GPUs in one machine: each holds a copy of the model and takes a "
             "share of each batch."
@@ -27,7 +30,7 @@ class StrategyKind(ChoiceEnum):
     )
     CENTRAL_STORAGE = (
         "central_storage",
-        "Central storage: weights on the host",
+        "Weights on the host \N{MIDDLE DOT} central storage",
         (
             "For devices without room to keep weights: they stay once, in the host's memory, "
             "and every device computes with them."
@@ -35,7 +38,7 @@ class StrategyKind(ChoiceEnum):
     )
     MULTI_WORKER = (
         "multi_worker",
-        "Multi-worker: several processes",
+        "A copy in each process \N{MIDDLE DOT} multi-worker",
         (
             "For a process of its own per GPU, each with its own memory settings: the same "
             "mathematics as mirrored."
@@ -43,7 +46,7 @@ class StrategyKind(ChoiceEnum):
     )
     PARAMETER_SERVER = (
         "parameter_server",
-        "Parameter server: asynchronous",
+        "Asynchronous workers \N{MIDDLE DOT} parameter server",
         (
             "For devices that must never wait for each other: each worker takes whole batches "
             "at its own pace, and servers keep the weights."
@@ -51,7 +54,7 @@ class StrategyKind(ChoiceEnum):
     )
     MODEL_PARALLEL = (
         "model_parallel",
-        "Model parallel: layers on devices",
+        "Divided by layers \N{MIDDLE DOT} model parallel",
         (
             "For a model that is too big for one GPU: its layers are placed on several, and "
             "each batch passes all of them."

@@ -301,7 +301,7 @@ def test_that_evaluating_on_a_cluster_is_offered_with_workers_alone(qtbot, windo
     # As a profile may say.
     mirrored = StrategySettings(kind=StrategyKind.MIRRORED)
     window.session.edit(window.session.profile.model_copy(update={"strategy": mirrored}))
-    assert kinds.currentText() == "Mirrored: all devices (one machine only)"
+    assert kinds.currentText() == "A copy on each device \N{MIDDLE DOT} mirrored (one machine only)"
     window.session.edit(window.session.profile.model_copy(update={"cluster": None}))
     assert [kinds.itemData(each) for each in range(kinds.count())] == ["one_device", "mirrored"]
 

@@ -167,7 +167,7 @@ def test_that_a_task_without_training_offers_what_holds_a_whole_model(panel):
     panel.setValue(StrategySettings(kind=StrategyKind.MULTI_WORKER))
     panel.setTask("evaluate")
     box = _box(panel, "strategy_chooser")
-    assert box.currentText() == "Multi-worker: several processes (training only)"
+    assert box.currentText() == "A copy in each process \N{MIDDLE DOT} multi-worker (training only)"
     _choose(panel, "strategy_chooser", "mirrored")
     assert [box.itemData(index) for index in range(box.count())] == ["one_device", "mirrored"]
     assert _box(panel, "shares_chooser").findData("balanced") < 0

@@ -32,13 +32,14 @@ def pipeline_without_micro_batches(context: PlanningContext) -> Iterator[Problem
     if places < _FEWEST_STAGES or plan is None or not context.profile.strategy.pipeline:
         return
     steps, wanted = plan.accumulation_steps, min(_STEPS_A_STAGE * places, plan.global_batch_size)
+    taken = "whole" if steps == 1 else f"in {steps}"
     if steps < places and steps < wanted:
         yield Problem(
             code="pipeline_without_micro_batches",
             severity=Severity.WARNING,
             field="strategy.pipeline",
             message=f"A pipeline over {places} devices keeps them busy with micro-batches, and the "
-            f"batch is taken in {steps}: most of the time one of them works and the others wait.",
+            f"batch is taken {taken}: most of the time one of them works and the others wait.",
             hint=f"Take it in {wanted}: the gradient is the same.",
             fix=Fix.of(f"Use {wanted} accumulation steps", "training.accumulation_steps", wanted),
         )

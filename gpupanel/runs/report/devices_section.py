@@ -30,7 +30,7 @@ def devices_section(material: ReportMaterial) -> Html:
 
 def _sentence(plan: LaunchPlan) -> str:
     parts = f" in {plan.accumulation_steps:,} parts" if plan.accumulation_steps > 1 else ""
-    strategy = plan.strategy.label.partition(":")[0]
+    strategy = plan.strategy.label
     return f"{strategy}; global batch of {plan.global_batch_size:,} examples{parts}."
 
 

@@ -71,7 +71,7 @@ class StrategyPanel(SettingsCard):
         self._placement = ChoiceBox(choices.PLACEMENTS)
         self._placement.setObjectName("placement_chooser")
         self._editor = PlacementEditor()
-        self._pipeline = CheckBox("Devices work at the same time")
+        self._pipeline = CheckBox("Pipeline: all devices work at once")
         self._pipeline.setObjectName("pipeline")
         self._form = _FoldedForm(self._more, self)
         self._all_reduce = ChoiceBox(choices.ALL_REDUCE[StrategyKind.MIRRORED])

@@ -82,6 +82,11 @@ def test_that_a_pipeline_with_fewer_micro_batches_than_devices_is_reported() -> 
     problem = only(pipeline(1))
 
     assert problem.code == "pipeline_without_micro_batches"
+    assert "the batch is taken whole" in problem.message
+    three = tuple(
+        PLACES[0].model_copy(update={"logical_device": f"/device:CPU:{n}"}) for n in "012"
+    )
+    assert "is taken in 2:" in placement_problems(pipeline(2), three)[0].message
     assert problem.fix is not None
     assert apply_fix(pipeline(1), problem.fix).training.accumulation_steps == 8
     assert codes(pipeline(2)) == []
