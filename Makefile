@@ -25,7 +25,7 @@ ALONE = $(shell grep -rl --include='test_*.py' 'mark\.alone' tests)
 unexport PYTHONDONTWRITEBYTECODE PYTHONPATH
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow check bench docs guide screenshots clean
+.PHONY: help run test test-long test-slow check bench docs guide screenshots clean
 
 help:  ## say what there is
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -35,8 +35,11 @@ run: $(VENV)/installed  ## open the window; without a display, train the example
 
 test: $(VENV)/installed-dev  ## run the tests
 	@$(BIN)/python -m gpupanel.ui.preflight
-	$(BIN)/python -m pytest -m "not slow and not alone" $(PARALLEL)
+	$(BIN)/python -m pytest -m "not slow and not long and not alone" $(PARALLEL)
 	$(BIN)/python -m pytest -m "alone and not slow" $(ALONE)
+
+test-long: $(VENV)/installed-dev  ## run the tests that take longer, as further comparisons of trainings
+	$(BIN)/python -m pytest -m "long and not slow and not alone" $(PARALLEL)
 
 test-slow: $(VENV)/installed-dev  ## run the tests that take minutes
 	$(BIN)/python -m pytest -m slow

@@ -30,6 +30,13 @@ TRAINED_ALIKE = {
     "mirrored-over-chosen-devices": "data-sharded-by-device, and dropout: test_multi_worker.py",
 }
 """What becomes of them on a machine without GPUs is trained all the same, as is said here."""
+QUICK = "data-sharded-by-device"
+
+
+def marks_of(name: str) -> tuple[pytest.MarkDecorator, ...]:
+    if name in TRAINED_ALIKE:
+        return (pytest.mark.slow,)
+    return () if name == QUICK else (pytest.mark.long,)
 
 
 @pytest.fixture(scope="module")
@@ -54,10 +61,7 @@ def mended(path: Path, folder: Path, environment: dict[str, str]) -> Path:
 
 @pytest.fixture(
     scope="module",
-    params=[
-        pytest.param(path, marks=pytest.mark.slow if path.stem in TRAINED_ALIKE else ())
-        for path in PROFILES
-    ],
+    params=[pytest.param(path, marks=marks_of(path.stem)) for path in PROFILES],
     ids=lambda path: path.stem,
 )
 def trained(

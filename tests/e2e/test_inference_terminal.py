@@ -52,6 +52,7 @@ output = "csv"
 SAVED = 'source = "saved"\npath = "digits.keras"'
 
 
+@pytest.mark.long
 def test_that_a_trained_model_is_evaluated_and_predicts(tmp_path: Path) -> None:
     def profile(task: str, model: str = SAVED, shares: str = "[75, 25]") -> Path:
         path = tmp_path / f"{task}.toml"

@@ -116,6 +116,7 @@ def _accuracy_in_plain_keras(layout: RunLayout) -> float:
     return float(completed.stdout.splitlines()[-1])
 
 
+@pytest.mark.long
 def test_that_the_exported_script_trains_the_same_without_gpupanel(tmp_path: Path) -> None:
     profile = tmp_path / "uneven.toml"
     text = DIGITS.read_text().replace('shares = "equal"', "shares = [48, 16]")
@@ -234,6 +235,7 @@ def terminal_for(profile: Path, on_interrupt: Any) -> Iterator[subprocess.Popen[
         terminal.communicate()
 
 
+@pytest.mark.long
 def test_that_ctrl_c_stops_the_run_and_saves(long_run: Path, runs_dir: Path) -> None:
     with terminal_for(long_run, signal.default_int_handler) as terminal:
         layout = started_run(runs_dir)

@@ -52,6 +52,7 @@ def load():
 """
 
 
+@pytest.mark.long
 def test_that_a_script_reads_every_source_as_the_run_does(
     material: Material, tmp_path: Path
 ) -> None:

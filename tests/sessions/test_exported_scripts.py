@@ -1,6 +1,6 @@
 """The exported script is the run: both are carried out, and what they leave is compared."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -23,6 +23,7 @@ from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import Loss, TrainingSettings
 from gpupanel.trainer.datasets.tables.recipe import TableRecipe
 from gpupanel.trainer.models.model_file import recipe_in
+from tests.grouped import Grouped, others_long
 from tests.sessions.both import Both, carry_out_both
 from tests.sessions.material import FEATURES, LABELS, Material
 
@@ -335,11 +336,12 @@ def trust_in_code(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def sessions(
     material: Material, trust_in_code: None, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Both]:
-    """All of them, carried out in one child; models that were trained there are evaluated there."""
+    """The first one by itself; a model of the others is evaluated by the child that trained it."""
     root = tmp_path_factory.mktemp("sessions")
     chosen = chosen_sessions(material)
     # The script of a training leaves its model in the folder of that session.
-    trained = root / f"{TRAININGS.index(TABLE_SESSION):03}" / "model.keras"
+    others = (*TRAININGS[1:], *(f"{task} {TABLE_SESSION}" for task in ("evaluate", "predict")))
+    trained = root / "others" / f"{others.index(TABLE_SESSION):03}" / "model.keras"
     evaluated = {"model": SavedModel(path=str(trained))}
     for task, path in (("evaluate", material.table), ("predict", material.rows)):
         chosen[f"{task} {TABLE_SESSION}"] = session(
@@ -356,7 +358,12 @@ def sessions(
             **evaluated,
             inference=InferenceSettings(batch_size=64, examples="all"),
         )
-    return carry_out_both(root, chosen)
+
+    def carry_out(names: Sequence[str]) -> dict[str, Both]:
+        folder = root / ("others" if names is others else "first")
+        return carry_out_both(folder, {name: chosen[name] for name in names})
+
+    return Grouped(carry_out, TRAININGS[:1], others)
 
 
 def assert_trained_alike(both: Both) -> None:
@@ -365,7 +372,7 @@ def assert_trained_alike(both: Both) -> None:
     both.assert_same_epochs()
 
 
-@pytest.mark.parametrize("name", TRAININGS)
+@pytest.mark.parametrize("name", others_long(TRAININGS, TRAININGS[0]))
 def test_that_a_script_ends_with_the_weights_and_measures_of_the_run(
     sessions: dict[str, Both], name: str
 ) -> None:
@@ -445,6 +452,7 @@ def test_that_a_script_evaluates_and_predicts_several_at_once_as_the_run_does(
         both.assert_same_predictions()
 
 
+@pytest.mark.long
 def test_that_early_stopping_ends_both_after_the_same_epoch(sessions: dict[str, Both]) -> None:
     both = sessions["Python code, values, early stopping, weights on the host"]
     assert 1 < len(both.epochs()) < 9
@@ -470,6 +478,7 @@ def test_that_a_script_does_so_with_a_part_of_the_examples(further: dict[str, Bo
     predicted.assert_same_predictions()
 
 
+@pytest.mark.long
 def test_that_a_table_without_the_target_is_predicted_with_what_training_found(
     sessions: dict[str, Both],
 ) -> None:
@@ -480,6 +489,7 @@ def test_that_a_table_without_the_target_is_predicted_with_what_training_found(
     predicted.assert_same_predictions()
 
 
+@pytest.mark.long
 def test_that_both_models_of_a_table_say_how_its_features_were_made(
     sessions: dict[str, Both],
 ) -> None:

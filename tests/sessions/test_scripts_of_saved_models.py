@@ -139,6 +139,7 @@ def recipe(path: Path) -> Recipe:
         pytest.param(("other texts", "rows"), id="other texts, rows", marks=pytest.mark.slow),
     ],
 )
+@pytest.mark.long
 def test_that_a_script_makes_features_of_texts_and_tables_as_the_saved_model_knows_them(
     made: Path, tmp_path: Path, names: tuple[str, str]
 ) -> None:

@@ -97,6 +97,7 @@ def test_that_what_the_search_finds_runs_and_one_step_more_does_not(
     assert RTX_3060.name in ended["problem"]["message"]
 
 
+@pytest.mark.long
 def test_that_the_doctor_finds_all_libraries_and_says_what_tensorflow_sees(
     cards_in_process: CardsOfThisProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

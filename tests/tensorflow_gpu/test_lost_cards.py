@@ -74,6 +74,7 @@ def end_of(layout: RunLayout) -> RunEnded:
     "kind",
     ["mirrored", pytest.param("multi_worker", marks=pytest.mark.slow)],
 )
+@pytest.mark.long
 def test_that_a_lost_card_is_named_at_once_and_the_other_one_continues(
     cards: Cards, tmp_path: Path, runs_dir: Path, kind: str
 ) -> None:

@@ -34,6 +34,7 @@ PLACES = {
 @pytest.mark.parametrize(
     "kind", ["multi_worker", pytest.param("parameter_server", marks=pytest.mark.slow)]
 )
+@pytest.mark.long
 def test_that_one_worker_grows_beside_another_with_a_limit(
     cards_in_process: CardsOfThisProcess, tmp_path: Path, kind: str
 ) -> None:

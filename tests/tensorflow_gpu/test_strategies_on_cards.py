@@ -79,6 +79,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> RunLayout:
     "name",
     [pytest.param(name, marks=pytest.mark.slow if name in FURTHER else ()) for name in CASES],
 )
+@pytest.mark.long
 def test_that_the_cards_learn_what_one_cpu_device_learns(
     name: str,
     cards_in_process: CardsOfThisProcess,

@@ -48,6 +48,7 @@ def estimated_and_held(
     return estimated, {each.device_key: each.peak_mib for each in reported.devices}
 
 
+@pytest.mark.long
 def test_that_a_run_takes_of_each_card_what_was_estimated(
     cards_in_process: CardsOfThisProcess, tmp_path: Path
 ) -> None:
@@ -61,6 +62,7 @@ def test_that_a_run_takes_of_each_card_what_was_estimated(
         assert 68 < said_mib < held[key] + 1 < said_mib + 4
 
 
+@pytest.mark.long
 def test_that_convolutions_take_what_was_estimated_and_what_the_kernels_want(
     cards_in_process: CardsOfThisProcess, tmp_path: Path
 ) -> None:
@@ -102,6 +104,7 @@ def test_that_two_cards_are_compared(
     assert found["fastest"] not in failed
 
 
+@pytest.mark.long
 def test_that_a_model_is_evaluated_and_predicts_on_two_cards(
     cards_in_process: CardsOfThisProcess, tmp_path: Path
 ) -> None:
@@ -130,6 +133,7 @@ def used(layout: RunLayout) -> list[str]:
     return [each.device_key for each in ready.logical_devices if each.device_key != "cpu"]
 
 
+@pytest.mark.long
 def test_that_the_exported_script_learns_on_two_cards_what_the_run_does(
     cards_in_process: CardsOfThisProcess, tmp_path: Path
 ) -> None:

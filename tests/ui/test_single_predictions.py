@@ -538,7 +538,9 @@ def real_window(qapp, tmp_path, runs_dir):
 
 @pytest.mark.tensorflow
 @pytest.mark.parametrize(
-    "with_another_run", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["one", "two"]
+    "with_another_run",
+    [pytest.param(False, marks=pytest.mark.long), pytest.param(True, marks=pytest.mark.slow)],
+    ids=["one", "two"],
 )
 def test_that_new_pictures_get_names_in_a_real_window_and_no_process_is_left(
     qtbot, tmp_path, real_window, with_another_run

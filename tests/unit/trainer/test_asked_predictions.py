@@ -365,6 +365,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
+@pytest.mark.long
 def test_that_the_process_ends_with_a_window_that_is_killed(trained: Asked) -> None:
     asked = PredictionAsked(profile=trained.of_rows(), wants="inputs")
     done = subprocess.run(

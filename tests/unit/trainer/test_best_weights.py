@@ -1,6 +1,7 @@
 """The model is that of the best epoch, or of the last: measured, tested and saved alike."""
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.trainer.saving.checkpoint_files import STATE_FILE
+from tests.grouped import Grouped, others_long
 from tests.sessions.both import weights
 from tests.unit.trainer.conftest import MakeRun
 from tests.unit.trainer.test_multi_worker import on_workers, states, train_gang
@@ -112,9 +114,16 @@ def plans_of(overfitting: Profile) -> dict[str, tuple[Profile, list[int]]]:
 def runs(
     tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun, overfitting: Profile
 ) -> dict[str, RunLayout]:
-    few = {name: plan for name, plan in plans_of(overfitting).items() if name not in FURTHER}
-    root, evaluated = tmp_path_factory.mktemp("runs"), (*KEPT_BEST, "last")
-    return train_all(root, make_run, few, evaluated=evaluated, to_the_bit=True)
+    plans = plans_of(overfitting)
+
+    def train(names: Sequence[str]) -> dict[str, RunLayout]:
+        root, chosen = tmp_path_factory.mktemp("runs"), {name: plans[name] for name in names}
+        evaluated = [name for name in (*KEPT_BEST, "last") if name in names]
+        return train_all(root, make_run, chosen, evaluated=evaluated, to_the_bit=True)
+
+    few = ("best", "last")
+    others = [name for name in plans if name not in (*few, *FURTHER)]
+    return Grouped(train, few, others)
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +152,7 @@ def end(layout: RunLayout) -> Metrics:
     return all_events(layout)[-1].metrics  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("name", KEPT_BEST)
+@pytest.mark.parametrize("name", others_long(KEPT_BEST, "best"))
 def test_that_the_model_is_that_of_the_best_epoch_for_keras_and_in_every_figure(
     runs: dict[str, RunLayout], name: str
 ) -> None:
@@ -192,6 +201,7 @@ def test_that_the_last_weights_are_those_of_a_training_that_keeps_the_last(
     assert end(last).val_loss == epochs(last)[-1].metrics.val_loss
 
 
+@pytest.mark.long
 def test_that_nothing_of_the_best_epoch_is_held_where_nobody_wants_it(
     runs: dict[str, RunLayout],
 ) -> None:
@@ -212,6 +222,7 @@ def test_that_the_accuracy_decides(further_runs: dict[str, RunLayout]) -> None:
     assert evaluation(layout)["validation"][1] == pytest.approx(greatest)
 
 
+@pytest.mark.long
 def test_that_an_area_decides_and_early_stopping_watches_it(runs: dict[str, RunLayout]) -> None:
     layout = runs["by area"]
     areas = [done.metrics.val_auc or 0.0 for done in epochs(layout)]
@@ -227,12 +238,14 @@ def test_that_an_area_decides_and_early_stopping_watches_it(runs: dict[str, RunL
     assert f"The validation AUC has not risen since epoch {best}," in said.message
 
 
+@pytest.mark.long
 def test_that_a_training_without_validation_keeps_the_last(runs: dict[str, RunLayout]) -> None:
     layout = runs["not validated"]
     assert (saved(layout).epoch, saved(layout).is_best, saved(layout).is_last) == (2, False, True)
     assert not saved(layout).other_path
 
 
+@pytest.mark.long
 def test_that_a_checkpoint_goes_on_from_the_last_weights(runs: dict[str, RunLayout]) -> None:
     states = []
     for name in ("best", "last alone"):
@@ -242,6 +255,7 @@ def test_that_a_checkpoint_goes_on_from_the_last_weights(runs: dict[str, RunLayo
     assert same(*states)
 
 
+@pytest.mark.long
 def test_that_a_checkpoint_saved_while_the_best_weights_are_tested_has_the_last(
     runs: dict[str, RunLayout],
 ) -> None:
@@ -294,22 +308,35 @@ def resumed(
 ) -> dict[str, RunLayout]:
     """Killed after the best epoch, and trained to the end."""
     root = tmp_path_factory.mktemp("killed")
-    layouts = {"mirrored": as_if_killed(runs["mirrored"], root / "mirrored")}
-    layouts["lost"] = as_if_killed(runs["best"], root / "lost")
-    for held in layouts["lost"].checkpoints.glob("best-*"):
-        (held / STATE_FILE).write_bytes(b"damaged")
-    # Nothing can be written there.
-    (layouts["lost"].root / ".partial-model-last.keras").mkdir()
-    longer = layouts["longer"] = as_if_killed(runs["best"], root / "longer")
-    shutil.copytree(
-        runs["best"].checkpoints, longer.checkpoints, dirs_exist_ok=True
-    )  # it had come to its end
-    shutil.copy(runs["best"].other_model(is_best=False), longer.root)
-    train_layouts(list(layouts.values()))
-    return layouts
+
+    def killed(name: str) -> RunLayout:
+        layout = as_if_killed(runs["mirrored" if name == "mirrored" else "best"], root / name)
+        if name == "lost":
+            for held in layout.checkpoints.glob("best-*"):
+                (held / STATE_FILE).write_bytes(b"damaged")
+            # Nothing can be written there.
+            (layout.root / ".partial-model-last.keras").mkdir()
+        if name == "longer":  # it had come to its end
+            shutil.copytree(runs["best"].checkpoints, layout.checkpoints, dirs_exist_ok=True)
+            shutil.copy(runs["best"].other_model(is_best=False), layout.root)
+        return layout
+
+    def go_on(names: Sequence[str]) -> dict[str, RunLayout]:
+        layouts = {name: killed(name) for name in names}
+        train_layouts(list(layouts.values()))
+        return layouts
+
+    return Grouped(go_on, ("best",), ("mirrored", "lost", "longer"))
 
 
-@pytest.mark.parametrize(("name", "like"), [("mirrored", "mirrored"), ("longer", "best")])
+@pytest.mark.parametrize(
+    ("name", "like"),
+    [
+        ("best", "best"),
+        pytest.param("mirrored", "mirrored", marks=pytest.mark.long),
+        pytest.param("longer", "best", marks=pytest.mark.long),
+    ],
+)
 def test_that_a_killed_and_resumed_run_keeps_the_same_best_to_the_bit(
     runs: dict[str, RunLayout], resumed: dict[str, RunLayout], name: str, like: str
 ) -> None:
@@ -318,16 +345,15 @@ def test_that_a_killed_and_resumed_run_keeps_the_same_best_to_the_bit(
 
 @pytest.mark.slow
 def test_that_further_runs_that_were_killed_keep_the_same_best(
-    runs: dict[str, RunLayout], further_runs: dict[str, RunLayout], tmp_path: Path
+    further_runs: dict[str, RunLayout], tmp_path: Path
 ) -> None:
-    whole = {"best": runs["best"], **further_runs}
     killed = {
-        name: as_if_killed(whole[name], tmp_path / name)
-        for name in ("best", "averaged", "saved often")
+        name: as_if_killed(further_runs[name], tmp_path / name)
+        for name in ("averaged", "saved often")
     }
     train_layouts(list(killed.values()))
     for name, layout in killed.items():
-        assert_kept_the_same(whole[name], layout)
+        assert_kept_the_same(further_runs[name], layout)
 
 
 def assert_kept_the_same(undisturbed: RunLayout, layout: RunLayout) -> None:
@@ -345,6 +371,7 @@ def assert_kept_the_same(undisturbed: RunLayout, layout: RunLayout) -> None:
     assert reached == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.long
 def test_that_best_weights_that_are_damaged_are_said_and_not_guessed(
     resumed: dict[str, RunLayout],
 ) -> None:

@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,7 @@ from gpupanel.trainer.saving.checkpoint_files import STATE_FILE
 from gpupanel.trainer.saving.checkpoints import Checkpoints
 from tests.fakes.devices import CPU_ONLY
 from tests.forked.processes import ForkedProcess, run_forked
+from tests.grouped import Grouped
 from tests.unit.trainer.conftest import MakeRun
 from tests.unit.trainer.saved_models import make_saved_models
 from tests.unit.trainer.test_multi_worker import train_gang
@@ -132,8 +134,13 @@ def runs(
         "begun": (session(data, PLATEAU, epochs=2), [16]),
         "saved": (further(saved, PLATEAU), [16]),
     }
-    root = tmp_path_factory.mktemp("tuned")
-    return train_all(root, make_run, plans, to_the_bit=True, small_base=True)
+
+    def train(names: Sequence[str]) -> dict[str, RunLayout]:
+        root, chosen = tmp_path_factory.mktemp("tuned"), {name: plans[name] for name in names}
+        return train_all(root, make_run, chosen, to_the_bit=True, small_base=True)
+
+    compared = ("one device", "mirrored")
+    return Grouped(train, compared, [name for name in plans if name not in compared])
 
 
 def test_that_two_replicas_learn_what_one_device_learns(runs: dict[str, RunLayout]) -> None:
@@ -168,6 +175,7 @@ def assert_alike(one_device: RunLayout, other: RunLayout) -> None:
     assert last_metrics(other).model_dump(exclude_none=True) == pytest.approx(expected, rel=1e-5)
 
 
+@pytest.mark.long
 def test_that_shares_are_measured_again_when_more_layers_learn(
     runs: dict[str, RunLayout],
 ) -> None:
@@ -222,6 +230,7 @@ def test_that_several_processes_give_what_one_device_learns(
     assert [each.epoch for each in all_events(gangs[name]) if isinstance(each, FineTuningBegan)]
 
 
+@pytest.mark.long
 def test_that_layers_of_the_base_keep_weights_and_statistics_until_then(
     runs: dict[str, RunLayout],
 ) -> None:
@@ -231,6 +240,7 @@ def test_that_layers_of_the_base_keep_weights_and_statistics_until_then(
     kept = first_state(runs["one device"])
     assert [name for name in of_base if (kept[name] != head[name]).any()] == []
     # With those who say "base", nothing of it ever learns.
+    assert not [each for each in all_events(runs["head"]) if isinstance(each, FineTuningBegan)]
     assert [name for name in of_base if (whole[name] == head[name]).all()] == []
     few = variables(runs["few, balanced"])
     moved = {name for name in of_base if (few[name] != head[name]).any()}
@@ -243,6 +253,7 @@ def first_state(layout: RunLayout) -> dict[str, np.ndarray]:
         return dict(arrays)
 
 
+@pytest.mark.long
 def test_that_layers_of_a_saved_model_learn_later(runs: dict[str, RunLayout]) -> None:
     (began,) = (each for each in all_events(runs["saved"]) if isinstance(each, FineTuningBegan))
     # A convolution from 4 filters to 6, and a layer from 6 numbers to 10 classes.
@@ -268,9 +279,9 @@ def test_that_a_run_says_when_layers_begin_to_learn(runs: dict[str, RunLayout]) 
     assert {each.epoch for each in done if reported.index(each) < place} == {1, 2}
     for each in done:
         assert each.learning_rate == pytest.approx(curve.at(each.step - 1))
-    assert not [each for each in all_events(runs["head"]) if isinstance(each, FineTuningBegan)]
 
 
+@pytest.mark.long
 def test_that_a_rate_that_follows_the_loss_goes_on_scaled(runs: dict[str, RunLayout]) -> None:
     reported = all_events(runs["plateau"])
     rates = {each.epoch: each.learning_rate for each in reported if isinstance(each, StepsDone)}
@@ -350,6 +361,7 @@ def different(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> list[
     return [name for name in one if one[name].tobytes() != other[name].tobytes()]
 
 
+@pytest.mark.long
 def test_that_a_run_that_goes_on_for_longer_begins_to_fine_tune_then(
     runs: dict[str, RunLayout], data: NpzData
 ) -> None:

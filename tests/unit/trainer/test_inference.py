@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ from tests.forked.processes import run_forked
 from tests.unit.trainer.conftest import MakeRun
 
 pytestmark = pytest.mark.tensorflow
+LONG = pytest.mark.long
 
 CHILD = Path(__file__).with_name("infer_several.py")
 MODELS = Path("models")
@@ -48,7 +50,12 @@ DIGITS = DigitsData(validation_fraction=0.2)
 SHARES = {"one device": (64,), "uneven": (100, 37, 11)}
 FURTHER_SHARES = {"3+1": (3, 1), "1+1": (1, 1)}
 """So few at once that there are hundreds of steps: for ``make test-slow``."""
-Add = Callable[..., None]
+QUICK = (
+    *("first", "evaluate one device", "evaluate uneven", "predict one device", "predict uneven"),
+    *("labels by sigmoids", "values", "predict values", "csv", "refused broken", "asked to stop"),
+)
+"""Of all that is evaluated and predicted; the others are for ``make test-long``."""
+Add = Callable[..., object]
 
 
 class Evaluated:
@@ -95,8 +102,14 @@ class Evaluated:
 def evaluated(
     tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun
 ) -> Callable[[str], Evaluated]:
-    """What the tests look at, evaluated by one child."""
-    return infer(tmp_path_factory.mktemp("inference"), make_run, add_all)
+    """What the tests look at, evaluated by a child for the quick ones and one for the others."""
+
+    @cache
+    def by_child(*, quick: bool) -> Callable[[str], Evaluated]:
+        folder = tmp_path_factory.mktemp("inference")
+        return infer(folder, make_run, add_quick if quick else add_others)
+
+    return lambda name: by_child(quick=name in QUICK)(name)
 
 
 @pytest.fixture(scope="module")
@@ -157,6 +170,14 @@ def add_shares(add: Add, shares: Mapping[str, Sequence[int]]) -> None:
     for name, each in shares.items():
         add(f"evaluate {name}", "softmax_layer", each)
         add(f"predict {name}", "softmax_layer", each, "predict")
+
+
+def add_quick(folder: Path, add: Add) -> None:
+    add_all(folder, lambda name, *how, **settings: name in QUICK and add(name, *how, **settings))
+
+
+def add_others(folder: Path, add: Add) -> None:
+    add_all(folder, lambda name, *how, **settings: name in QUICK or add(name, *how, **settings))
 
 
 def add_all(folder: Path, add: Add) -> None:
@@ -356,6 +377,7 @@ def test_that_progress_reaches_the_end(evaluated: Callable[[str], Evaluated]) ->
         ("flat_rows", "shape 64"),
     ],
 )
+@pytest.mark.long
 def test_that_models_of_any_ending_are_understood_and_what_was_assumed_is_said(
     evaluated: Callable[[str], Evaluated], model: str, assumed: str
 ) -> None:
@@ -375,6 +397,7 @@ def test_that_models_of_any_ending_are_understood_and_what_was_assumed_is_said(
 
 
 @pytest.mark.parametrize("model", ["named_output", "listed_output"])
+@pytest.mark.long
 def test_that_an_output_alone_may_have_a_name_or_stand_in_a_list(
     evaluated: Callable[[str], Evaluated], model: str
 ) -> None:
@@ -393,6 +416,7 @@ def test_that_nothing_is_assumed_where_the_model_says_it(
 
 
 @pytest.mark.parametrize("model", ["one_sigmoid", "one_linear"])
+@pytest.mark.long
 def test_that_one_output_distinguishes_two_classes(
     evaluated: Callable[[str], Evaluated], model: str
 ) -> None:
@@ -405,6 +429,7 @@ def test_that_one_output_distinguishes_two_classes(
     np.testing.assert_allclose(predicted.predictions["probabilities"][:, 1], second, atol=1e-6)
 
 
+@pytest.mark.long
 def test_that_predicting_needs_no_labels(evaluated: Callable[[str], Evaluated]) -> None:
     softmax = evaluated("unknown by softmax").predictions
     assert "label" not in softmax
@@ -419,6 +444,7 @@ def test_that_predicting_needs_no_labels(evaluated: Callable[[str], Evaluated]) 
     assert (refused["code"], refused["field"]) == ("data_array_missing", "data.labels")
 
 
+@pytest.mark.long
 def test_that_labels_without_names_are_numbered(
     evaluated: Callable[[str], Evaluated],
 ) -> None:
@@ -428,6 +454,7 @@ def test_that_labels_without_names_are_numbered(
     assert found["class_names"].tolist() == [str(number) for number in range(10)]
 
 
+@pytest.mark.long
 def test_that_few_examples_of_one_class_are_evaluated_by_one_device(
     evaluated: Callable[[str], Evaluated],
 ) -> None:
@@ -436,12 +463,14 @@ def test_that_few_examples_of_one_class_are_evaluated_by_one_device(
     assert run.matrix.totals[4] == 3
 
 
+@pytest.mark.long
 def test_that_images_are_read_as_they_are_needed(evaluated: Callable[[str], Evaluated]) -> None:
     run = evaluated("pictures")
     as_keras_measures(run)
     assert run.matrix.class_names == ("dark", "light")
 
 
+@pytest.mark.long
 def test_that_images_that_were_chosen_are_predicted_on_in_their_order(
     evaluated: Callable[[str], Evaluated],
 ) -> None:
@@ -455,6 +484,7 @@ def test_that_images_that_were_chosen_are_predicted_on_in_their_order(
     assert first[0] != pytest.approx(first[1])
 
 
+@pytest.mark.long
 def test_that_the_sigmoid_of_a_model_of_values_is_a_part_of_it(
     evaluated: Callable[[str], Evaluated],
 ) -> None:
@@ -486,6 +516,7 @@ def test_that_values_are_measured_in_their_own_unit(evaluated: Callable[[str], E
     )
 
 
+@pytest.mark.long
 def test_that_the_examples_of_training_or_validation_are_those_of_the_split(
     evaluated: Callable[[str], Evaluated],
 ) -> None:
@@ -518,6 +549,7 @@ def test_that_csv_holds_the_same_as_npz(evaluated: Callable[[str], Evaluated]) -
     np.testing.assert_allclose(numbers, found["probabilities"], atol=1e-6)
 
 
+@pytest.mark.long
 def test_that_a_model_built_by_its_first_call_takes_batches_of_any_size(
     evaluated: Callable[[str], Evaluated],
 ) -> None:
@@ -527,10 +559,10 @@ def test_that_a_model_built_by_its_first_call_takes_batches_of_any_size(
 @pytest.mark.parametrize(
     ("model", "code", "words"),
     [
-        ("other_shape", "model_input_does_not_fit", "shape 9x9"),
-        ("three_classes", "model_outputs_do_not_fit", "3 outputs"),
-        ("one_sigmoid", "model_outputs_do_not_fit", "1 output"),
-        ("two_outputs", "model_not_single", "2 outputs"),
+        pytest.param("other_shape", "model_input_does_not_fit", "shape 9x9", marks=LONG),
+        pytest.param("three_classes", "model_outputs_do_not_fit", "3 outputs", marks=LONG),
+        pytest.param("one_sigmoid", "model_outputs_do_not_fit", "1 output", marks=LONG),
+        pytest.param("two_outputs", "model_not_single", "2 outputs", marks=LONG),
         ("broken", "outputs_not_finite", "example 0"),
     ],
 )

@@ -12,6 +12,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
+from tests.grouped import Grouped, others_long
 from tests.unit.trainer.conftest import MakeRun
 from tests.unit.trainer.trained_runs import (
     ONE_DEVICE,
@@ -78,11 +79,15 @@ def plans() -> dict[str, tuple[Profile, Sequence[int]]]:
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[str, RunLayout]:
-    """The chosen ones, trained in one child."""
+    """The chosen ones; the first two, which are quick, by themselves."""
     every = plans()
-    chosen = {name: every[name] for name in CHOSEN}
-    evaluated = ["together, mirrored", "apart, mirrored"]
-    return train_all(tmp_path_factory.mktemp("layers"), make_run, chosen, evaluated=evaluated)
+
+    def train(names: Sequence[str]) -> dict[str, RunLayout]:
+        chosen = {name: every[name] for name in names}
+        evaluated = [name for name in ("together, mirrored", "apart, mirrored") if name in names]
+        return train_all(tmp_path_factory.mktemp("layers"), make_run, chosen, evaluated=evaluated)
+
+    return Grouped(train, CHOSEN[:2], CHOSEN[2:])
 
 
 @pytest.fixture(scope="module")
@@ -126,6 +131,7 @@ def assert_learned_together(runs: dict[str, RunLayout], kind: str) -> None:
     )
 
 
+@pytest.mark.long
 def test_that_normalisation_apart_sees_each_replicas_own_part(runs: dict[str, RunLayout]) -> None:
     assert_seen_apart(runs, "mirrored")
 
@@ -146,6 +152,7 @@ def assert_seen_apart(runs: dict[str, RunLayout], kind: str) -> None:
     assert np.abs(together - apart).max() > 1e-2 * np.abs(together).max()
 
 
+@pytest.mark.long
 def test_that_moving_statistics_are_those_of_the_whole_batch(runs: dict[str, RunLayout]) -> None:
     # The weights stay as they are, so the first normalisation sees the same inputs everywhere;
     # each update moves its statistics once, also after several micro-batches.
@@ -162,7 +169,7 @@ def test_that_moving_statistics_are_those_of_the_whole_batch_however_it_is_divid
     assert_close(moving(one), moving(other))
 
 
-@pytest.mark.parametrize("name", ["together", "apart"])
+@pytest.mark.parametrize("name", others_long(["together", "apart"], "together"))
 def test_that_plain_keras_measures_the_same_with_the_saved_model(
     runs: dict[str, RunLayout], name: str
 ) -> None:
@@ -186,6 +193,7 @@ def assert_measured_alike(layout: RunLayout) -> None:
     assert metrics.val_accuracy == pytest.approx(accuracy, rel=1e-6)
 
 
+@pytest.mark.long
 def test_that_a_saved_model_needs_nothing_but_keras(runs: dict[str, RunLayout]) -> None:
     with zipfile.ZipFile(runs["everything, mirrored"].model) as saved:
         config = saved.read("config.json").decode()
@@ -212,6 +220,7 @@ def test_that_dropout_drops_what_one_device_drops(
     assert furthest(one, other, "model/") < 1e-5
 
 
+@pytest.mark.long
 def test_that_everything_together_trains(runs: dict[str, RunLayout]) -> None:
     assert_trained_to_whole_floats(runs["everything, mirrored"])
 

@@ -80,6 +80,7 @@ def test_that_this_tensorflow_is_one_whose_servers_were_read() -> None:
 
 
 @pytest.mark.tensorflow
+@pytest.mark.long
 def test_that_a_server_of_this_tensorflow_takes_every_address_and_is_kept_from_it() -> None:
     skip_without_networks()
     script = Path(__file__).with_name("listening_servers.py")

@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ from gpupanel.runs.directory.profile_file import anchored
 from gpupanel.runs.following.validation_history import read_validation_history
 from tests.benchmarks.bench_pipeline import measured
 from tests.forked.processes import run_forked
+from tests.grouped import Grouped
 from tests.unit.trainer.conftest import MakeRun, cpu_plan
 from tests.unit.trainer.test_the_rule_for_networks import write_prices
 from tests.unit.trainer.text_folders import reviews, write_table
@@ -119,6 +120,7 @@ RUNS = {
 }
 
 
+QUICK = ("adam, by hand", "adam, one device")
 FURTHER = (
     *("sgd, auto", "sgd, accumulated", "sgd, computed again", "sgd, one device"),
     *("resnet, by hand", "resnet, one device"),
@@ -146,9 +148,12 @@ def placed_plan(plan: LaunchPlan) -> LaunchPlan:
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[str, RunLayout]:
-    """All runs but the further ones, trained in one child."""
-    names = [name for name in RUNS if name not in FURTHER]
-    return trained(tmp_path_factory.mktemp("placed"), make_run, names)
+    """All runs but the further ones; those that are quick by themselves."""
+
+    def train(names: Sequence[str]) -> dict[str, RunLayout]:
+        return trained(tmp_path_factory.mktemp("placed"), make_run, names)
+
+    return Grouped(train, QUICK, [name for name in RUNS if name not in (*QUICK, *FURTHER)])
 
 
 def trained(root: Path, make_run: MakeRun, names: Iterable[str]) -> dict[str, RunLayout]:
@@ -161,10 +166,12 @@ def trained(root: Path, make_run: MakeRun, names: Iterable[str]) -> dict[str, Ru
         if "one device" not in name:
             plan = placed_plan(cpu_plan(one, [64]))
             layouts[name].plan.write_text(plan.model_dump_json(), encoding="utf-8")
+    # One trains as the other, and says where the graph of its first run works.
+    program = "placed_graph.py" if "adam, by hand" in layouts else "train_several.py"
     done = run_forked(
         [
             sys.executable,
-            str(Path(__file__).with_name("placed_graph.py")),
+            str(Path(__file__).with_name(program)),
             *(str(layout.root) for layout in layouts.values()),
             "--as-written",
             *([f"--evaluated={layouts['everything'].root}"] if "everything" in layouts else []),
@@ -199,7 +206,7 @@ def placed(layout: RunLayout) -> tuple[PlacedLayer, ...]:
     ("name", "one_device"),
     [
         ("adam, by hand", "adam, one device"),
-        ("table, auto", "table, one device"),
+        pytest.param("table, auto", "table, one device", marks=pytest.mark.long),
     ],
 )
 def test_that_placed_layers_learn_what_one_device_learns(
@@ -256,6 +263,7 @@ def assert_alike(one_device: RunLayout, other: RunLayout) -> None:
     ]
 
 
+@pytest.mark.long
 def test_that_dropout_normalisation_and_half_precision_work_on_placed_layers(
     runs: dict[str, RunLayout],
 ) -> None:
@@ -284,7 +292,13 @@ def test_that_the_places_of_the_layers_are_reported(runs: dict[str, RunLayout]) 
     assert layers[2].logical_device == "/device:CPU:2"
 
 
-@pytest.mark.parametrize(("name", "model"), [("adam, by hand", MLP), ("everything", EVERYTHING)])
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [
+        ("adam, by hand", MLP),
+        pytest.param("everything", EVERYTHING, marks=pytest.mark.long),
+    ],
+)
 def test_that_layers_have_the_names_that_planning_knows(
     runs: dict[str, RunLayout], name: str, model: ModelSettings
 ) -> None:

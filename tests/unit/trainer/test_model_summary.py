@@ -30,6 +30,7 @@ def kept() -> set[Path]:
 
 
 @pytest.mark.tensorflow
+@pytest.mark.long
 def test_that_layers_are_listed_and_kept_so_that_tensorflow_is_imported_once() -> None:
     before = kept()
     request = SummaryRequest(data=DigitsData(), model=MlpModel(hidden=(11, 5), batch_norm=True))
@@ -121,6 +122,7 @@ assert keras.config.epsilon() == 1e-7
 
 
 @pytest.mark.tensorflow
+@pytest.mark.long
 def test_that_the_weights_that_a_check_counts_on_are_those_that_are_built(tmp_path: Path) -> None:
     for name, shape in (("c", (16, 12, 3)), ("g", (16, 12)), ("t", (4,))):
         np.savez(tmp_path / f"{name}.npz", x=np.ones((8, *shape), np.float32), y=np.arange(8) % 2)

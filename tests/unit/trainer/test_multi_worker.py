@@ -22,6 +22,7 @@ from gpupanel.runs.cluster.environments import process_environments
 from gpupanel.runs.launcher import create_run
 from tests.fakes.devices import CPU_ONLY
 from tests.forked.processes import ForkedProcess
+from tests.grouped import Grouped, others_long
 from tests.patience import PATIENCE_S
 from tests.unit.trainer.conftest import MakeRun
 from tests.unit.trainer.trained_runs import (
@@ -62,6 +63,7 @@ TWO: dict[str, tuple[str, Sequence[int]]] = {
     "normed and dropped, 48 + 16": ("normed and dropped", [48, 16]),
     "accumulated, 60 + 4": ("accumulated", [60, 4]),
 }
+FIRST = "normed and dropped, 48 + 16"
 OTHER_TWO: dict[str, tuple[str, Sequence[int]]] = {
     "sgd, 48 + 16": ("sgd", [48, 16]),
     "sgd, 32 + 32": ("sgd", [32, 32]),
@@ -147,8 +149,14 @@ def tested(tmp_path_factory: pytest.TempPathFactory) -> Profile:
 def one_device(
     tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun, tested: Profile
 ) -> dict[str, RunLayout]:
-    plans = {name: (ALIKE[name], [64]) for name, _ in TWO.values()}
-    return train_all(tmp_path_factory.mktemp("one"), make_run, {**plans, "tested": (tested, [64])})
+    plans = {name: (ALIKE[name], [64]) for name, _ in TWO.values()} | {"tested": (tested, [64])}
+
+    def train(names: Sequence[str]) -> dict[str, RunLayout]:
+        chosen = {name: plans[name] for name in names}
+        return train_all(tmp_path_factory.mktemp("one"), make_run, chosen)
+
+    first, *others = plans
+    return Grouped(train, [first], others)
 
 
 @pytest.fixture(scope="module")
@@ -161,11 +169,15 @@ def one_device_of_others(
 
 @pytest.fixture(scope="module")
 def gangs(tmp_path_factory: pytest.TempPathFactory, tested: Profile) -> dict[str, RunLayout]:
-    root = tmp_path_factory.mktemp("gangs")
     two = alike(TWO)
-    two["images from disk"] = with_images(root, DataCache.NONE)
+    two["images from disk"] = with_images(tmp_path_factory.mktemp("read"), DataCache.NONE)
     two["tested"] = on_workers(tested, [48, 16])
-    return train_gang(root / "two", two)
+
+    def train(names: Sequence[str]) -> dict[str, RunLayout]:
+        return train_gang(tmp_path_factory.mktemp("gangs"), {name: two[name] for name in names})
+
+    first, *others = two
+    return Grouped(train, [first], others)
 
 
 @pytest.fixture(scope="module")
@@ -213,7 +225,7 @@ def states(layout: RunLayout) -> list[dict[str, np.ndarray]]:
     return found
 
 
-@pytest.mark.parametrize("name", TWO)
+@pytest.mark.parametrize("name", others_long(TWO, FIRST))
 def test_that_workers_reach_the_weights_and_metrics_of_one_device(
     one_device: dict[str, RunLayout], gangs: dict[str, RunLayout], name: str
 ) -> None:
@@ -241,7 +253,7 @@ def assert_reached(run: RunLayout, alone: RunLayout) -> None:
     assert said_of_labels(run) == pytest.approx(said_of_labels(alone), abs=1e-4)
 
 
-@pytest.mark.parametrize("name", [*TWO, "images from disk"])
+@pytest.mark.parametrize("name", others_long([*TWO, "images from disk"], FIRST))
 def test_that_all_workers_hold_the_same_bits(gangs: dict[str, RunLayout], name: str) -> None:
     assert_same_bits(gangs[name], workers=2)
 
@@ -276,6 +288,7 @@ def test_that_where_images_are_kept_changes_nothing(other_gangs: dict[str, RunLa
     }
 
 
+@pytest.mark.long
 def test_that_workers_change_images_and_measure_the_test_set_at_the_end_as_one_device_does(
     one_device: dict[str, RunLayout], gangs: dict[str, RunLayout]
 ) -> None:
@@ -297,6 +310,7 @@ def test_that_workers_change_images_and_measure_the_test_set_at_the_end_as_one_d
     assert (root / "read-1").read_text() == str(16 + 1 + 5 + 1 + 9 + 16 + 14)
 
 
+@pytest.mark.long
 def test_that_each_worker_reads_its_own_share_of_the_files(gangs: dict[str, RunLayout]) -> None:
     root = gangs["images from disk"].root
     # One epoch of 84 files in batches of 64 and 20, and 36 to validate; shares of 48 and 16.
@@ -305,7 +319,7 @@ def test_that_each_worker_reads_its_own_share_of_the_files(gangs: dict[str, RunL
 
 
 def test_that_only_one_worker_reports_and_saves(gangs: dict[str, RunLayout]) -> None:
-    layout = gangs["normed and dropped, 48 + 16"]
+    layout = gangs[FIRST]
     epochs = [line for line in layout.events.read_text().splitlines() if '"epoch_done"' in line]
 
     assert len(epochs) == 3

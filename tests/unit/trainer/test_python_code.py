@@ -23,6 +23,7 @@ from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.user_code import RunCode
 from tests.fakes.checked_files import trusted
 from tests.forked.processes import run_forked
+from tests.grouped import Grouped, others_long
 from tests.unit.trainer.conftest import MakeRun
 from tests.unit.trainer.trained_runs import (
     changed,
@@ -375,15 +376,21 @@ RUNS: dict[str, tuple[Profile, Sequence[int]]] = {
 }
 
 
+QUICK = ("mlp", "code")
+EVALUATED = ("code", "normed", "values")
 OTHERS = ("code, central", "code, accumulated")
 """For ``make test-slow``."""
 
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[str, RunLayout]:
-    few = {name: plan for name, plan in RUNS.items() if name not in OTHERS}
-    folder = tmp_path_factory.mktemp("python")
-    return train_all(folder, with_code(make_run), few, evaluated=("code", "normed", "values"))
+    def train(names: Sequence[str]) -> dict[str, RunLayout]:
+        folder, chosen = tmp_path_factory.mktemp("python"), {name: RUNS[name] for name in names}
+        evaluated = [name for name in EVALUATED if name in names]
+        return train_all(folder, with_code(make_run), chosen, evaluated=evaluated)
+
+    further = [name for name in RUNS if name not in (*QUICK, *OTHERS)]
+    return Grouped(train, QUICK, further)
 
 
 def with_code(make_run: MakeRun) -> MakeRun:
@@ -562,7 +569,7 @@ def test_that_code_that_builds_another_model_each_time_is_reported(tmp_path: Pat
 
 
 @pytest.mark.tensorflow
-@pytest.mark.parametrize("name", ["code", "code, 48 + 16"])
+@pytest.mark.parametrize("name", others_long(["code", "code, 48 + 16"], "code"))
 def test_that_code_that_builds_the_mlp_learns_what_the_mlp_does(
     trained: dict[str, RunLayout], name: str
 ) -> None:
@@ -584,7 +591,7 @@ def assert_alike(one: RunLayout, other: RunLayout) -> None:
 
 
 @pytest.mark.tensorflow
-@pytest.mark.parametrize("name", ["code", "normed", "values"])
+@pytest.mark.parametrize("name", others_long(EVALUATED, "code"))
 def test_that_the_saved_model_is_one_that_plain_keras_measures_alike(
     trained: dict[str, RunLayout], name: str
 ) -> None:
@@ -596,6 +603,7 @@ def test_that_the_saved_model_is_one_that_plain_keras_measures_alike(
 
 
 @pytest.mark.tensorflow
+@pytest.mark.long
 def test_that_data_of_ones_own_is_learned_from(trained: dict[str, RunLayout]) -> None:
     accuracy = last_metrics(trained["own data"]).val_accuracy
     streamed = state(trained["own data, one by one"])

@@ -8,7 +8,7 @@ import pytest
 
 from tests.forked.processes import run_forked
 
-pytestmark = pytest.mark.tensorflow
+pytestmark = [pytest.mark.tensorflow, pytest.mark.long]
 
 ALWAYS_THE_SAME = "fixed"
 """A seed that is a number."""

@@ -101,7 +101,10 @@ def kill_within_an_epoch(trainer: Trainer) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=() if name == "mirrored" else pytest.mark.slow) for name in SHARES],
+    [
+        pytest.param(name, marks=pytest.mark.long if name == "mirrored" else pytest.mark.slow)
+        for name in SHARES
+    ],
 )
 def test_that_a_run_killed_within_an_epoch_reaches_the_same_bits(
     tmp_path: Path,

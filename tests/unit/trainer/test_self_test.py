@@ -165,8 +165,10 @@ def test_that_a_sum_that_kills_its_process_is_named_and_the_others_are_tested(
     ("how", "wrong", "code"),
     [
         ("step", "step /device:CPU:1", "self_test_step"),
-        ("memory", "memory /device:CPU:0", "self_test_memory"),
-        ("copy", "pair_transfer /device:CPU:1", "self_test_pair_transfer"),
+        pytest.param("memory", "memory /device:CPU:0", "self_test_memory", marks=pytest.mark.long),
+        pytest.param(
+            "copy", "pair_transfer /device:CPU:1", "self_test_pair_transfer", marks=pytest.mark.long
+        ),
     ],
 )
 def test_that_a_device_that_calculates_keeps_or_copies_wrongly_is_named(
@@ -178,6 +180,7 @@ def test_that_a_device_that_calculates_keeps_or_copies_wrongly_is_named(
     assert [each.code for each in found.problems] == [code]
 
 
+@pytest.mark.long
 def test_that_of_slow_memory_only_as_much_is_tested_as_there_is_time_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -207,6 +210,7 @@ def test_that_three_replicas_are_tested_pair_by_pair() -> None:
     assert AllReduce.HIERARCHICAL_COPY in well
 
 
+@pytest.mark.long
 def test_that_a_cancelled_test_ends_at_once_and_is_not_remembered() -> None:
     cancelled = Event()
     begun: list[float] = []

@@ -60,6 +60,7 @@ def write_csv(path: Path, mib: int) -> None:
             file.write(block)
 
 
+@pytest.mark.long
 def test_that_importing_takes_the_same_memory_whatever_the_size(tmp_path: Path) -> None:
     write_csv(tmp_path / "small.csv", 12)
     write_csv(tmp_path / "large.csv", 96)

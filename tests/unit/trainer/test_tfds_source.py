@@ -327,6 +327,7 @@ def tiny_catalogue(monkeypatch: pytest.MonkeyPatch) -> Callable[..., TfdsData]:
 
 @NEEDS_TFDS
 @pytest.mark.tensorflow
+@pytest.mark.long
 def test_that_a_set_is_prepared_once_and_read_as_the_package_reads_it(
     tmp_path: Path, tiny_catalogue: Callable[..., TfdsData]
 ) -> None:

@@ -179,6 +179,7 @@ def test_that_a_preview_finds_the_range_of_arrays(tmp_path: Path) -> None:
 
 
 @pytest.mark.tensorflow
+@pytest.mark.long
 def test_that_an_architecture_is_given_the_same_by_arrays_of_0_to_1_as_by_pixels() -> None:
     done = run_forked(
         [sys.executable, str(Path(__file__).with_name("application_ranges.py"))],

@@ -124,6 +124,10 @@ EVERY_SOURCE: list[DataSettings] = [
     PythonData(path="/data/data.py", predicts=Target.LABELS),
 ]
 ONE_OF_EACH = list({type(data): data for data in EVERY_SOURCE}.values())
+EVERY_SOURCE_MARKED = [
+    pytest.param(data, marks=() if data in ONE_OF_EACH else pytest.mark.long)
+    for data in EVERY_SOURCE
+]
 MIRRORED = StrategySettings(kind=StrategyKind.MIRRORED, shares=(48, 16))
 SAVED = SavedModel(path="/models/model.keras")
 HOSTILE = (
@@ -228,7 +232,7 @@ NAMES_OF_PARTS = {name for part in PARTS for name in bound_at_the_top(ast.parse(
 """A script that gives one of them another value would break what the part does with it."""
 
 
-@pytest.mark.parametrize("data", EVERY_SOURCE, ids=repr)
+@pytest.mark.parametrize("data", EVERY_SOURCE_MARKED, ids=repr)
 def test_that_every_source_makes_a_script_whose_names_are_all_bound(data: DataSettings) -> None:
     script(data=data)
     for task, output in (("evaluate", "npz"), ("predict", "csv")):
@@ -249,7 +253,7 @@ def test_that_each_kind_of_source_makes_every_script(data: DataSettings) -> None
         assert f"count, ({1 / 255!r}, 0.0))" in text
 
 
-@pytest.mark.parametrize("data", EVERY_SOURCE, ids=repr)
+@pytest.mark.parametrize("data", EVERY_SOURCE_MARKED, ids=repr)
 def test_that_every_source_trains_a_saved_model_further_by_a_script(data: DataSettings) -> None:
     new_head = SAVED.model_copy(update={"head": Head.NEW, "frozen_layers": 2})
     divided = SAVED.model_copy(update={"inputs": Inputs.DIVIDED})

@@ -62,6 +62,7 @@ def test_that_each_node_lists_its_own_gpus_with_their_readings(cluster: RealClus
         assert found.memory_used_mib is not None
 
 
+@pytest.mark.long
 def test_that_the_terminal_prints_nodes_and_devices_and_no_word_of_rays(
     cluster: RealCluster,
 ) -> None:
@@ -128,6 +129,7 @@ def trained_on_both(cluster: RealCluster, folder: Path) -> RunLayout:
     return RunLayout(Path(json.loads(answer.stdout)["run"]))
 
 
+@pytest.mark.long
 def test_that_a_run_on_two_nodes_has_the_weights_of_one_device(
     cluster: RealCluster, alone: RunLayout, tmp_path: Path
 ) -> None:

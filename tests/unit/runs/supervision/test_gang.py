@@ -214,6 +214,7 @@ def test_that_a_gang_is_started_again_until_it_completes(runs_dir: Path) -> None
     assert end.lasted_s < again.lasted_s < again.time_s - begun - 0.25
 
 
+@pytest.mark.long
 def test_that_it_is_started_again_so_often_and_no_more(runs_dir: Path) -> None:
     gang = GangRun(runs_dir, profile(max_restarts=2))
     end = gang.run("wait", "kill_itself")
@@ -236,6 +237,7 @@ def test_that_other_ports_are_tried_where_one_is_taken(gang: GangRun) -> None:
     assert first != second
 
 
+@pytest.mark.long
 def test_that_ports_that_are_always_taken_are_reported(gang: GangRun) -> None:
     end = gang.run("wait", "never_get_a_port")
     assert problem_of(end).message == "Another program has taken the port of worker 1."

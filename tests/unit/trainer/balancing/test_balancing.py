@@ -68,6 +68,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dic
     return {"layout": layout, **found}
 
 
+@pytest.mark.long
 def test_that_measuring_leaves_no_trace(measured: dict[str, Any]) -> None:
     names = measured["names"]
 
@@ -82,6 +83,7 @@ def test_that_measuring_leaves_no_trace(measured: dict[str, Any]) -> None:
     assert [name for name in changing if "learning_rate" not in name] == []
 
 
+@pytest.mark.long
 def test_that_what_was_measured_is_reported(measured: dict[str, Any]) -> None:
     found = events(measured["layout"])
     (chosen,) = [event for event in found if isinstance(event, SharesChosen)]
@@ -94,12 +96,14 @@ def test_that_what_was_measured_is_reported(measured: dict[str, Any]) -> None:
     assert all(speed.largest_share is None for speed in chosen.speeds)
 
 
+@pytest.mark.long
 def test_that_more_examples_take_longer(measured: dict[str, Any]) -> None:
     # TensorFlow skips what nobody uses: then there would be nothing to measure.
     for few_s, many_s in zip(*measured["tried_s"], strict=True):
         assert many_s > 3.0 * few_s
 
 
+@pytest.mark.long
 def test_that_the_memory_of_one_replica_bounds_its_share_only(measured: dict[str, Any]) -> None:
     first, second = measured["largest"]
 

@@ -276,6 +276,7 @@ def test_that_what_cannot_be_predicted_on_is_a_sentence(
 
 
 @pytest.mark.tensorflow
+@pytest.mark.long
 def test_that_the_script_runs_in_a_process_of_its_own_without_gpupanel(
     folder: Path, tmp_path: Path, expected: dict[str, Any]
 ) -> None:

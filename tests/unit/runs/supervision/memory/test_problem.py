@@ -417,6 +417,7 @@ def in_group(group: Path, *command: str) -> tuple[str, ...]:
 
 
 @pytest.mark.tensorflow
+@pytest.mark.long
 def test_that_a_trainer_that_the_kernel_kills_is_reported_with_its_limit(
     runs_dir: Path, memory_group: Path
 ) -> None:
