@@ -71,12 +71,14 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     return answer
 
 
+@pytest.mark.long
 def test_that_an_ending_is_found_wherever_it_stands(found: list[dict[str, Any]]) -> None:
     endings, in_script, *_ = found
     assert endings == WANTED
     assert in_script == endings
 
 
+@pytest.mark.long
 def test_that_probabilities_are_the_same_after_their_ending_was_taken_off(
     found: list[dict[str, Any]],
 ) -> None:
@@ -86,6 +88,7 @@ def test_that_probabilities_are_the_same_after_their_ending_was_taken_off(
     assert differences["cast"] < 1e-3  # of half precision
 
 
+@pytest.mark.long
 def test_that_a_saved_model_gives_the_same_probabilities_when_it_was_trained_further(
     found: list[dict[str, Any]],
 ) -> None:
@@ -95,17 +98,20 @@ def test_that_a_saved_model_gives_the_same_probabilities_when_it_was_trained_fur
     assert further["mean of two, probabilities"] < 1e-6
 
 
+@pytest.mark.long
 def test_that_an_ending_that_cannot_be_known_is_asked_for(found: list[dict[str, Any]]) -> None:
     assert found[3]["mean of two, None"] == "model_outputs_unknown"
     assert found[3]["nested, logits"] == "saved_model_misfit"
 
 
+@pytest.mark.long
 def test_that_what_a_person_said_of_a_model_holds_only_until_it_was_trained_further(
     found: list[dict[str, Any]],
 ) -> None:
     assert found[3]["again, said"] < 1e-6
 
 
+@pytest.mark.long
 def test_that_an_ending_is_found_from_the_configuration_of_a_file(
     found: list[dict[str, Any]],
 ) -> None:

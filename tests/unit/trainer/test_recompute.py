@@ -20,6 +20,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import Recompute, TrainingSettings
+from tests.grouped import Grouped, others_long
 from tests.unit.trainer.conftest import MakeRun
 from tests.unit.trainer.text_folders import reviews, write_table
 from tests.unit.trainer.trained_runs import (
@@ -97,7 +98,11 @@ FURTHER = (*(name for name in PLANS if name not in QUICK), "texts")
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[str, RunLayout]:
-    return trained(tmp_path_factory.mktemp("recomputed"), make_run, QUICK)
+    def train(names: Sequence[str]) -> dict[str, RunLayout]:
+        chosen = [name for name in QUICK if name in names]
+        return trained(tmp_path_factory.mktemp("recomputed"), make_run, chosen)
+
+    return Grouped(train, *((name, f"{name}, again") for name in QUICK))
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +134,7 @@ def write_texts(root: Path) -> tuple[Profile, Sequence[int]]:
     return profile(FEW, model=model, data=data), [64]
 
 
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("name", others_long(QUICK, QUICK[0]))
 def test_that_weights_and_metrics_are_those_of_kept_activations(
     runs: dict[str, RunLayout], name: str
 ) -> None:

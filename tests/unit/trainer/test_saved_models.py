@@ -14,6 +14,7 @@ from gpupanel.domain.model import Head, Inputs, MlpModel, SavedModel, TabularMod
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.table_data import RECIPE_MEMBER
+from tests.grouped import Grouped
 from tests.unit.trainer.conftest import MakeRun, StartTrainer
 from tests.unit.trainer.saved_models import make_saved_models
 from tests.unit.trainer.test_the_rule import CENTRAL, MIRRORED, ONE, TO_ONE_DEVICE
@@ -174,9 +175,14 @@ def runs(
     plans["last two"] = profile(SGD, model=last_two), [64]
     still = kept.model_copy(update={"frozen_layers": "base"})
     plans["still digits"] = profile(STILL, model=still), [64]
-    return train_all(
-        tmp_path_factory.mktemp("further"), make_run, plans, evaluated=["frozen", "divided"]
-    )
+
+    def train(names: Sequence[str]) -> dict[str, RunLayout]:
+        folder, chosen = tmp_path_factory.mktemp("again"), {name: plans[name] for name in names}
+        evaluated = [name for name in ("frozen", "divided") if name in names]
+        return train_all(folder, make_run, chosen, evaluated=evaluated)
+
+    quick = ("kept, one device", DIVIDED)
+    return Grouped(train, quick, [name for name in plans if name not in quick])
 
 
 def trained_again(
@@ -245,6 +251,7 @@ def assert_alike(one_device: RunLayout, other: RunLayout) -> None:
     assert last_metrics(other).model_dump(exclude_none=True) == pytest.approx(expected, rel=1e-5)
 
 
+@pytest.mark.long
 def test_that_a_model_goes_on_from_what_it_learned(
     first: dict[str, RunLayout], runs: dict[str, RunLayout]
 ) -> None:
@@ -268,6 +275,7 @@ def assert_still(
         assert still.val_loss == pytest.approx(before.val_loss, rel=1e-4)
 
 
+@pytest.mark.long
 def test_that_what_is_saved_is_what_was_measured(runs: dict[str, RunLayout]) -> None:
     assert_saved_as_measured(runs["frozen"])
 
@@ -288,6 +296,7 @@ def assert_saved_as_measured(run: RunLayout) -> None:
     assert measure == pytest.approx(of_values or metrics.val_accuracy, rel=1e-4)
 
 
+@pytest.mark.long
 def test_that_frozen_layers_keep_every_bit(
     first: dict[str, RunLayout], runs: dict[str, RunLayout]
 ) -> None:
@@ -326,6 +335,7 @@ def test_that_features_of_tables_are_made_as_the_model_knows_them(
     assert recipe(further_runs["still prices"].model) == known
 
 
+@pytest.mark.long
 def test_that_a_model_keeps_what_is_done_with_its_inputs(runs: dict[str, RunLayout]) -> None:
     assert furthest(runs["divided"], runs["new, one device"]) < 1e-4
     loss, accuracy = evaluation(runs["divided"])["validation"]  # of its file alone
@@ -333,6 +343,7 @@ def test_that_a_model_keeps_what_is_done_with_its_inputs(runs: dict[str, RunLayo
     assert (loss, accuracy) == pytest.approx((metrics.val_loss, metrics.val_accuracy), rel=1e-4)
 
 
+@pytest.mark.long
 def test_that_a_model_that_is_trained_again_and_again_does_not_grow(
     runs: dict[str, RunLayout], digits_of_three: Path, make_run: MakeRun, tmp_path: Path
 ) -> None:

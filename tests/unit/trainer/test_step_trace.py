@@ -21,7 +21,7 @@ from tests.unit.trainer.trained_runs import (
     variables,
 )
 
-pytestmark = pytest.mark.tensorflow
+pytestmark = [pytest.mark.tensorflow, pytest.mark.long]
 
 MIRRORED = StrategySettings(kind=StrategyKind.MIRRORED)
 STEPS_AN_EPOCH = 23

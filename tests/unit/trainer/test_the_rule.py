@@ -16,6 +16,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.schedule import ScheduleSettings
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
 from gpupanel.domain.training import Loss
+from tests.grouped import Grouped, others_long
 from tests.unit.trainer.conftest import MakeRun
 from tests.unit.trainer.trained_runs import (
     all_events,
@@ -103,6 +104,11 @@ CHOSEN = (
     "averaged, central storage, 40 + 20 + 4, accumulated",
     "sgd, mirrored, 60 + 4, compiled",
 )
+QUICK = (
+    *("sgd, one device", "sgd, mirrored, 60 + 4", "not clipped"),
+    *("averaged, one device", "averaged, central storage, 40 + 20 + 4, accumulated"),
+)
+"""Of these; the others are for ``make test-long``."""
 ALONE = ("another seed", *(f"{optimizer}, one device" for optimizer in OPTIMIZERS))
 OTHERS = tuple(name for name in plans() if name not in COMPARED_WITH + CHOSEN + ALONE)
 """For ``make test-slow``, as are those that only they are compared with."""
@@ -112,8 +118,12 @@ OTHERS_DIFFERENT = ("another seed", "cosine, one device", "softened, one device"
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[str, RunLayout]:
-    """The chosen runs and those that they are compared with, trained in one child."""
-    return trained(COMPARED_WITH + CHOSEN, tmp_path_factory, make_run)
+    """The chosen runs and those that they are compared with; what is quick by itself."""
+
+    def train(names: Sequence[str]) -> dict[str, RunLayout]:
+        return trained(names, tmp_path_factory, make_run)
+
+    return Grouped(train, QUICK, [name for name in COMPARED_WITH + CHOSEN if name not in QUICK])
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +141,7 @@ def trained(
     )
 
 
-@pytest.mark.parametrize("name", CHOSEN)
+@pytest.mark.parametrize("name", others_long(CHOSEN, *QUICK))
 def test_that_any_split_gives_the_weights_and_metrics_of_one_device(
     runs: dict[str, RunLayout], name: str
 ) -> None:
@@ -158,7 +168,7 @@ def assert_like_one_device(runs: dict[str, RunLayout], run: RunLayout, name: str
     assert gradient_norm(run) == pytest.approx(gradient_norm(one_device), rel=1e-5)
 
 
-@pytest.mark.parametrize("other", DIFFERENT)
+@pytest.mark.parametrize("other", others_long(DIFFERENT, *QUICK))
 def test_that_what_should_differ_differs(runs: dict[str, RunLayout], other: str) -> None:
     assert_different(runs, other)
 
@@ -191,6 +201,7 @@ def test_that_the_norm_of_a_gradient_is_that_before_it_is_clipped(
     assert first[0].gradient_norm == pytest.approx(first[1].gradient_norm, rel=1e-6)
 
 
+@pytest.mark.long
 def test_that_a_rate_that_follows_the_loss_was_lowered(runs: dict[str, RunLayout]) -> None:
     rates = [
         event.learning_rate

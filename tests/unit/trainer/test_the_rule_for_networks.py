@@ -111,6 +111,7 @@ def assert_alike(runs: dict[str, RunLayout], model: str, split: str) -> None:
     assert last_metrics(other).model_dump(exclude_none=True) == pytest.approx(expected, rel=1e-5)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("model", "split"), FEW)
 def test_that_any_split_gives_the_weights_and_metrics_of_one_device(
     runs: dict[str, RunLayout], model: str, split: str

@@ -1,5 +1,6 @@
 """What is reported and saved of whole runs: metrics, values, images, early stopping."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.trainer.datasets.learned_from import KnownContent, learned_from
 from gpupanel.trainer.models.model_file import trained_on_in
+from tests.grouped import Grouped, others_long
 from tests.sessions.both import weights
 from tests.unit.trainer.conftest import MakeRun
 from tests.unit.trainer.trained_runs import (
@@ -46,6 +48,8 @@ EVALUATED = ("48 + 16", "accumulated, 60 + 4", "frozen")
 
 RARE = ("rare class", "rare class, 40 + 24")
 TESTED = ("tested", "tested, 40 + 24", "tested, not validated")
+QUICK = ("48 + 16", "accumulated, 60 + 4", "values", "images, cache none")
+"""The others are for ``make test-long``, beside those that are further ones."""
 FURTHER = ("rare class", "tested", "several values", "images, cache disk")
 """What another run has, too: for ``make test-slow``."""
 FURTHER_EVALUATED = ("rare class", "tested", "several values")
@@ -150,10 +154,15 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def runs(root: Path, make_run: MakeRun) -> dict[str, RunLayout]:
-    few = {name: plan for name, plan in plans(root / "images").items() if name not in FURTHER}
-    evaluated = {*EVALUATED, *RARE, *TESTED, "values", "labels"} - {*FURTHER}
-    home = str(root / "keras")
-    return train_all(root / "few", make_run, few, evaluated=evaluated, KERAS_HOME=home)
+    every, home = plans(root / "images"), str(root / "keras")
+
+    def train(names: Sequence[str]) -> dict[str, RunLayout]:
+        folder = root / ("quick" if names is QUICK else "few")
+        chosen = {name: every[name] for name in names}
+        evaluated = {*EVALUATED, *RARE, *TESTED, "values", "labels"} & {*names}
+        return train_all(folder, make_run, chosen, evaluated=evaluated, KERAS_HOME=home)
+
+    return Grouped(train, QUICK, [name for name in every if name not in (*QUICK, *FURTHER)])
 
 
 @pytest.fixture(scope="module")
@@ -183,7 +192,7 @@ def test_that_an_image_that_cannot_be_read_while_training_is_reported(
     assert (note.code, note.detail.count("dark/3.png")) == ("data_images_skipped", 1)
 
 
-@pytest.mark.parametrize("name", EVALUATED)
+@pytest.mark.parametrize("name", others_long(EVALUATED, *QUICK))
 def test_that_plain_keras_measures_the_same_on_the_validation_set(
     runs: dict[str, RunLayout], name: str
 ) -> None:
@@ -202,6 +211,7 @@ def test_that_the_model_says_which_data_it_learned_from(runs: dict[str, RunLayou
     assert (record.data, record.held_out) == (learned.data, learned.held_out)
 
 
+@pytest.mark.long
 def test_that_the_area_of_scores_that_lie_close_together_is_right(
     runs: dict[str, RunLayout],
 ) -> None:
@@ -233,6 +243,7 @@ def test_that_averages_of_the_weights_are_saved_as_the_model_and_beside_the_weig
         assert abs(average - now).max() > 1e-3
 
 
+@pytest.mark.long
 def test_that_training_metrics_are_those_of_the_whole_set(runs: dict[str, RunLayout]) -> None:
     # Its learning rate leaves the weights as they are: each step measures the same model.
     loss, accuracy = evaluation(runs["frozen"])["train"]
@@ -252,6 +263,7 @@ def test_that_values_are_predicted_in_their_own_unit(runs: dict[str, RunLayout])
     assert absolute < 3_000  # of labels around 35,000, a standard deviation of 6,000
 
 
+@pytest.mark.long
 def test_that_plain_keras_measures_several_labels_alike(runs: dict[str, RunLayout]) -> None:
     loss, accuracy = evaluation(runs["labels"])["validation"]
     metrics = last_metrics(runs["labels"])
@@ -270,10 +282,12 @@ def test_that_plain_keras_measures_several_values_alike(
     assert metrics.val_mean_absolute_error == pytest.approx(absolute, rel=1e-4)
 
 
+@pytest.mark.long
 def test_that_arrays_that_stay_on_disk_train_the_same(runs: dict[str, RunLayout]) -> None:
     assert furthest(runs["arrays, cache memory"], runs["arrays, cache none"]) < 1e-6
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", TESTED[1:])
 def test_that_a_test_set_that_does_not_validate_is_measured_at_the_end(
     runs: dict[str, RunLayout], name: str
@@ -314,6 +328,7 @@ def test_that_a_test_set_that_validates_is_not_measured_once_more(
     assert (ended.test_loss, ended.test_mean_absolute_error) == (None, None)
 
 
+@pytest.mark.long
 def test_that_where_images_are_kept_changes_nothing(runs: dict[str, RunLayout]) -> None:
     memory = runs["images, cache memory"]
 
@@ -330,6 +345,7 @@ def test_that_images_that_are_kept_on_disk_change_nothing(
     assert all(0.0 < each.waiting_for_data < 1.0 for each in steps)
 
 
+@pytest.mark.long
 def test_that_early_stopping_ends_the_training_with_a_checkpoint(
     runs: dict[str, RunLayout],
 ) -> None:
