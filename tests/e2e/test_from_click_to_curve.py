@@ -18,7 +18,7 @@ from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.run_state import RunState
 from tests.ui.new_window import new_window
 
-pytestmark = [pytest.mark.tensorflow, pytest.mark.slow]
+pytestmark = pytest.mark.tensorflow
 
 START_UP_MS = 90_000
 """Importing TensorFlow takes that long on a machine that does much else."""
@@ -63,6 +63,7 @@ def _text(window: MainWindow, name: str) -> str:
     return window.findChild(QLabel, name).text()
 
 
+@pytest.mark.long
 def test_that_a_click_on_start_trains_and_stop_saves(qtbot, window, person, tmp_path, runs_dir):
     window.open_target(_profile(tmp_path, epochs=100_000))
     _click(qtbot, window, "start_button")
@@ -91,6 +92,7 @@ def test_that_a_click_on_start_trains_and_stop_saves(qtbot, window, person, tmp_
     assert window.session.profile == saved == read_profile(tmp_path / "kept.toml")
 
 
+@pytest.mark.slow
 def test_that_a_run_completes_and_can_be_opened_again(qtbot, window, tmp_path):
     window.open_target(_profile(tmp_path, epochs=20))
     _click(qtbot, window, "start_button")
@@ -115,6 +117,7 @@ def test_that_a_run_completes_and_can_be_opened_again(qtbot, window, tmp_path):
     assert window.findChild(QPushButton, "start_button").isEnabled()
 
 
+@pytest.mark.slow
 def test_that_a_trainer_that_is_killed_is_reported_as_lost(qtbot, window, tmp_path):
     window.open_target(_profile(tmp_path, epochs=100_000))
     _click(qtbot, window, "start_button")
@@ -131,6 +134,7 @@ def test_that_a_trainer_that_is_killed_is_reported_as_lost(qtbot, window, tmp_pa
     assert window.findChild(QPushButton, "start_button").isEnabled()
 
 
+@pytest.mark.slow
 def test_that_stop_during_start_up_ends_the_run_before_its_first_step(qtbot, window, tmp_path):
     window.open_target(_profile(tmp_path, epochs=100_000))
     _click(qtbot, window, "start_button")
@@ -141,6 +145,7 @@ def test_that_stop_during_start_up_ends_the_run_before_its_first_step(qtbot, win
     assert window.session.run_status.step == 0
 
 
+@pytest.mark.slow
 def test_that_a_run_outlives_its_window_and_the_next_window_follows_it(
     qtbot, window, person, settings, tmp_path, runs_dir
 ):
