@@ -10,7 +10,7 @@ from tests.tensorflow_gpu.fixtures import TWO_CARDS, CardsOfThisProcess
 from tests.tensorflow_gpu.profiles import BOTH, mirrored
 from tests.unit.trainer.trained_runs import last_metrics, variables
 
-pytestmark = pytest.mark.tensorflow
+pytestmark = [pytest.mark.tensorflow, pytest.mark.long]
 
 TRAINING = "[training]\nepochs = 1\nglobal_batch_size = 64\n"
 MIXED = "mixed_precision = true\n"

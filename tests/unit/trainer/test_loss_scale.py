@@ -173,6 +173,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[st
     return train_all(tmp_path_factory.mktemp("scaled"), make_run, plans, to_the_bit=True)
 
 
+@pytest.mark.long
 def test_that_float16_learns_what_float32_does_but_for_its_rounding(
     runs: dict[str, RunLayout],
 ) -> None:
@@ -182,6 +183,7 @@ def test_that_float16_learns_what_float32_does_but_for_its_rounding(
     assert half.accuracy == pytest.approx(whole.accuracy, abs=0.02)
 
 
+@pytest.mark.long
 def test_that_a_run_goes_on_with_its_scale_to_the_bit(
     tmp_path: Path, make_run: MakeRun, runs: dict[str, RunLayout]
 ) -> None:
@@ -196,6 +198,7 @@ def test_that_a_run_goes_on_with_its_scale_to_the_bit(
     assert [key for key in one if one[key].tobytes() != other[key].tobytes()] == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("before", "after"), [("float16", "bfloat16"), ("bfloat16", "float16")])
 def test_that_a_run_may_go_on_in_other_16_bit_floats(
     tmp_path: Path, make_run: MakeRun, runs: dict[str, RunLayout], before: str, after: str
@@ -217,6 +220,7 @@ def gone_on(layout: RunLayout, longer: Profile) -> None:
     train_layouts([layout])
 
 
+@pytest.mark.long
 def test_that_gradients_that_are_never_finite_end_the_training(
     tmp_path: Path, make_run: MakeRun
 ) -> None:

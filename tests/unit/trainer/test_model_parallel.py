@@ -232,6 +232,7 @@ def test_that_placed_layers_of_further_runs_learn_what_one_device_learns(
         assert_equal_bits(further[one], further[other])
 
 
+@pytest.mark.long
 def test_that_a_pipeline_learns_to_the_bit_what_devices_learn_in_turn(
     runs: dict[str, RunLayout],
 ) -> None:
@@ -244,6 +245,7 @@ def assert_equal_bits(one: RunLayout, other: RunLayout) -> None:
     assert [name for name in before if before[name].tobytes() != after[name].tobytes()] == []
 
 
+@pytest.mark.long
 def test_that_devices_of_a_pipeline_are_busy_and_others_wait_for_each_other() -> None:
     in_turn, pipeline = (measured(2, pipelined=pipelined) for pipelined in (False, True))
     assert in_turn["learned"] == pipeline["learned"]
