@@ -21,7 +21,7 @@ from gpupanel.domain.memory import (
 from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Change
 from gpupanel.domain.profile import DeviceSettings, Profile
-from gpupanel.domain.setting import EVERY, Setting, settings_of
+from gpupanel.domain.setting import EVERY, Setting, settings_of, within_words
 from gpupanel.domain.strategy import StrategySettings
 from gpupanel.domain.toml_text import toml_value
 from gpupanel.domain.training import TrainingSettings
@@ -93,7 +93,7 @@ def _memory_text(change: Change, device: str, path: Sequence[str]) -> str:
     setting = _setting("memory", path)
     if setting is None:
         return change_toml(change)
-    return _text(f"{subject}, {_lower_first(setting.title)}", setting, change.value, {})
+    return _text(f"{subject}, {within_words(setting.title)}", setting, change.value, {})
 
 
 def _memory_device(key: str, names: Mapping[str, str]) -> str:
@@ -135,7 +135,7 @@ def _setting(table: str, path: Sequence[str]) -> Setting | None:
 
 def _text(subject: str, setting: Setting, value: object, names: Mapping[str, str]) -> str:
     if value is None and not setting.off:
-        return f"Remove {_lower_first(subject)}"
+        return f"Remove {within_words(subject)}"
     return f"{subject}: {setting_value_text(setting, value, names)}"
 
 
@@ -188,9 +188,3 @@ def _sum(values: Sequence[object]) -> str:
 def _device_name(key: str, names: Mapping[str, str]) -> str:
     short = key if len(key) <= _KEY_CHARACTERS else f"{key[:_KEY_CHARACTERS]}…"
     return names.get(key, "CPU" if key == "cpu" else short)
-
-
-def _lower_first(text: str) -> str:
-    """A title inside a sentence; names in capitals, such as XLA and TensorBoard, keep them."""
-    first = text.partition(" ")[0]
-    return f"{text[0].lower()}{text[1:]}" if first[1:].islower() else text

@@ -93,6 +93,12 @@ EVERY: Final = "every "
 """A prefix that needs no number before one of what it counts: "every epoch"."""
 
 
+def within_words(title: str) -> str:
+    """A title as it stands inside a sentence: "learning rate", but "XLA" and "TensorBoard"."""
+    first = title.partition(" ")[0]
+    return f"{title[:1].lower()}{title[1:]}" if first[1:].islower() else title
+
+
 @dataclass(frozen=True, slots=True)
 class Setting:
     """One setting of a table of the profile.

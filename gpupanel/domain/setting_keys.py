@@ -1,5 +1,6 @@
 """Every setting of a profile by its key from the top: ``training.learning_rate``."""
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import get_args
@@ -7,6 +8,9 @@ from typing import get_args
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.setting import Setting, settings_of
 from gpupanel.domain.value import Value
+
+_KEY = re.compile(r"(?<![\w./-])[a-z]+(?:\.[a-z][a-z0-9_]*)+\b(?! =|/)")
+"""A dotted key that is no part of a path, and has not its value behind it as in a profile."""
 
 
 @cache
@@ -19,6 +23,27 @@ def settings_by_key(values: type[Value] = Profile) -> Mapping[str, Setting]:
     found: dict[str, Setting] = {}
     for key, setting in _settings(values, ""):
         found.setdefault(key, setting)
+    return found
+
+
+def with_titles(words: str) -> str:
+    """Words of a problem as a window says them: “Learning rate” for ``training.learning_rate``.
+
+    A key whose title depends on the kind of data or model stays as it is.
+    """
+    return _KEY.sub(lambda found: _quoted(found[0]), words)
+
+
+def _quoted(key: str) -> str:
+    titles = _titles().get(key, ())
+    return f"“{titles[0]}”" if len(titles) == 1 else key
+
+
+@cache
+def _titles() -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for key, setting in _settings(Profile, ""):
+        found[key] = tuple(dict.fromkeys((*found.get(key, ()), setting.title)))
     return found
 
 

@@ -1,7 +1,9 @@
 """Whether a run can go on, and with what."""
 
+from collections.abc import Sequence
+
 from gpupanel.domain.outcome import Outcome
-from gpupanel.domain.problem import Problem
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import open_to_read, status
@@ -9,6 +11,7 @@ from gpupanel.files.plan_file import NewerPlanError, read_plan
 from gpupanel.planning.resuming import resume_differences
 from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.directory.run_folder import has_checkpoint
+from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.summaries import summarize_run
 
 _PROGRESS = (b'"kind":"steps_done"', b'"kind":"examples_done"')
@@ -43,6 +46,28 @@ def resume_problem(layout: RunLayout, wanted: Profile | None = None) -> Problem 
     if not has_checkpoint(layout) and _has_progressed(layout):
         return _nothing_to_resume(layout, "it has saved no checkpoint")
     return _plan_problem(layout) if wanted is None else None
+
+
+def run_to_resume(runs: Sequence[RunSummary]) -> RunSummary | None:
+    """The training that waits for somebody to resume it; ``None``: none does.
+
+    The newest one, unless it has come to its end or saved no checkpoint; then the newest of those
+    that were suspended, which somebody meant to resume.
+
+    Args:
+        runs: All that there are, the newest first.
+    """
+    trainings = [run for run in runs if run.task == "train" and not run.is_running]
+    suspended = [run for run in trainings if run.outcome is Outcome.SUSPENDED]
+    return next(filter(_waits, (*trainings[:1], *suspended[:1])), None)
+
+
+def _waits(run: RunSummary) -> bool:
+    layout = RunLayout(run.path)
+    try:
+        return has_checkpoint(layout) and resume_problem(layout) is None
+    except ProblemError:
+        return False  # its profile cannot be read, which the list of runs says
 
 
 def goes_on(layout: RunLayout) -> Problem:

@@ -1,17 +1,20 @@
 """Numbers as people read them; what is not known is a dash."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.device_names import numbered
 from gpupanel.domain.number_text import DASH as DASH
 from gpupanel.domain.number_text import count as count
 from gpupanel.domain.number_text import duration as duration
-from gpupanel.domain.number_text import gibibytes, memory_size
+from gpupanel.domain.number_text import gibibytes, memory_size, short_number
 from gpupanel.domain.number_text import number as number
 from gpupanel.domain.number_text import rate as rate
 from gpupanel.domain.number_text import watt_hours as watt_hours
+
+_SETTING_DIGITS = 4
+"""Of a value that may have been drawn from a range; its profile has all."""
 
 mib = memory_size
 gib_number = gibibytes
@@ -25,6 +28,11 @@ def percent(value: float | None) -> str:
 def fraction(value: float | None) -> str:
     """A fraction from 0 to 1 as percent with one decimal: ``0.9512`` is "95.1 %"."""
     return DASH if value is None else f"{value * 100.0:.1f} %"
+
+
+def setting_number(value: float | None) -> str:
+    """A setting's number beside others, with four significant digits: "0.0003162", "12,646"."""
+    return short_number(value, _SETTING_DIGITS)
 
 
 def celsius(value: float | None) -> str:
@@ -43,6 +51,19 @@ def time_of_day(time_s: float) -> str:
         return datetime.fromtimestamp(time_s).astimezone().strftime("%H:%M:%S")
     except (OverflowError, OSError, ValueError):
         return DASH  # a clock beyond all calendars
+
+
+def day(time_s: float) -> str:
+    """A moment, seconds since the epoch, as it is said: "today at 10:15", "on 2026-11-21"."""
+    try:
+        moment = datetime.fromtimestamp(time_s).astimezone()
+    except (OverflowError, OSError, ValueError):
+        return DASH  # a clock beyond all calendars
+    today = datetime.now().astimezone().date()
+    for name, date in (("today", today), ("yesterday", today - timedelta(days=1))):
+        if moment.date() == date:
+            return f"{name} at {moment:%H:%M}"
+    return f"on {moment:%Y-%m-%d}"
 
 
 def short_device_name(name: str) -> str:

@@ -30,6 +30,7 @@ from gpupanel.ui.bindings.sweeps_binding import SweepsBinding
 from gpupanel.ui.bindings.tensorboard_binding import TensorBoardBinding
 from gpupanel.ui.bindings.undo_binding import UndoBinding
 from gpupanel.ui.bindings.validation_examples import ValidationExamples
+from gpupanel.ui.bindings.waiting_run import WaitingRun
 from gpupanel.ui.bindings.window_settings_binding import WindowSettingsBinding
 from gpupanel.ui.tools.batch_search.binding import BatchFitBinding
 from gpupanel.ui.tools.bench.binding import BenchBinding
@@ -121,6 +122,8 @@ def _add_runs(core: WindowCore, parts: WindowParts) -> None:
     parts[TraceBinding].tensorboardRequested.connect(board.open)
     history.listed.connect(live.words.set_runs)
     history.goingFound.connect(opened.follow)
+    page, settings = core.session_page, core.settings
+    add(WaitingRun(history.worker, control, opened, page, live.live, settings, window))
     control.launched.connect(history.refresh)
     control.launchedBeside.connect(history.refresh)
     control.ended.connect(history.refresh)
@@ -187,7 +190,9 @@ def _add_ways_on(core: WindowCore, parts: WindowParts) -> None:
     longer = LongerTraining(session, control, live, core.questions, window)
     add(longer, refusal=_NOT_LONGER)
     add(FindingFixes(session, profiles, control, live, window)).used.connect(show_session)
-    add(SettingsReuse(profiles, control, live, core.runs, window)).used.connect(show_session)
+    reuse = add(SettingsReuse(profiles, control, live, core.runs, window))
+    reuse.used.connect(show_session)
+    parts[SweepsBinding].settingsRequested.connect(reuse.use_settings_of)
     _add_model_runs(core, parts)
     open_run = parts[OpenedRuns].open
     drops = add(

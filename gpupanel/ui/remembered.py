@@ -17,6 +17,7 @@ _SECTIONS = "session/open"
 _PLOTS = "live/plots"
 _COLUMNS = "runs/columns"
 _SETTINGS = "window/settings"
+_HIDDEN_RUN = "session/hidden_run"
 _MOST_PIXELS = 10_000
 """The greatest width of a column; Qt has none of more than 2^31."""
 
@@ -49,6 +50,16 @@ def remembered_plots(settings: QSettings) -> dict[str, bool]:
 def remember_plots(settings: QSettings, shown: Mapping[str, bool]) -> None:
     """Keep which plots are shown for the next window."""
     settings.setValue(_PLOTS, json.dumps(dict(shown)))
+
+
+def remembered_hidden_run(settings: QSettings) -> str:
+    """The directory's name of the run of which nobody wants to hear that it waits; or empty."""
+    return str(settings.value(_HIDDEN_RUN, ""))
+
+
+def remember_hidden_run(settings: QSettings, name: str) -> None:
+    """Keep that for the next window."""
+    settings.setValue(_HIDDEN_RUN, name)
 
 
 def remembered_device_colors(settings: QSettings) -> dict[str, int]:

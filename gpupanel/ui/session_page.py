@@ -14,6 +14,7 @@ from gpupanel.ui.forms.settings_card import SettingsCard
 from gpupanel.ui.measured_shares import as_measured
 from gpupanel.ui.panels.cluster_panel import ClusterPanel
 from gpupanel.ui.panels.data_panel import DataPanel
+from gpupanel.ui.panels.live_panel import OPEN_TIP, RESUME_TIP
 from gpupanel.ui.panels.model_panel import ModelPanel
 from gpupanel.ui.panels.plan_panel import PlanPanel
 from gpupanel.ui.panels.strategy_panel import StrategyPanel
@@ -70,6 +71,16 @@ class SessionPage(QWidget):
         self._note.setProperty("tone", "muted")
         self._note.setWordWrap(True)
         self._notes = QWidget()
+        self.waiting = NoteCard("waiting_note")
+        """Says which run waits to be resumed."""
+        self.resume = self.waiting.add_button("Resume", "resume", RESUME_TIP)
+        self.open_waiting = self.waiting.add_button("Open", "open", OPEN_TIP)
+        self.hide_waiting = self.waiting.add_button(
+            "Hide",
+            "hide",
+            "Says nothing more of this run here; it stays under Runs",
+            spoken="Hide the note about the run",
+        )
         self.sweep = NoteCard("sweep_note")
         """Says what the profile's sweep is, which a run of it alone does without."""
         self.open_sweep = self.sweep.add_button(
@@ -100,6 +111,7 @@ class SessionPage(QWidget):
         beside = (self.training, self.plan)
         notes = column_in(self._notes)
         notes.addWidget(self._note)
+        notes.addWidget(self.waiting)
         notes.addWidget(self.sweep)
         notes.addWidget(self.fitted)
         self.sections = SessionLayout(self._notes, _sections("train", self), beside)
@@ -296,8 +308,13 @@ class SessionPage(QWidget):
         self._show_division()
 
     def _show_notes(self) -> None:
-        notes = (self._note, self.sweep, self.fitted)
+        notes = (self._note, self.waiting, self.sweep, self.fitted)
         self._notes.setHidden(all(note.isHidden() for note in notes))
+
+    def set_waiting(self, sentence: str) -> None:
+        """Say which run waits to be resumed; empty: none does."""
+        self.waiting.setSentence(sentence)
+        self._show_notes()
 
     def set_fitted(self, sentence: str) -> None:
         """Say which settings were chosen for the data, and why; empty: none were."""

@@ -1,6 +1,7 @@
 """What settings and metrics are called where a table or a plot shows any of them."""
 
 from gpupanel.domain.outcome import SET_METRICS
+from gpupanel.domain.setting import within_words as within_words
 from gpupanel.domain.setting_keys import settings_by_key
 
 _KINDS = {"data.source": "Data", "model.source": "Model"}
@@ -35,8 +36,3 @@ def metric_title(name: str) -> str:
     part, measured = part_and_metric(name)
     metric = SET_METRICS.get(measured)
     return name if metric is None else f"{_PARTS[part]} {within_words(metric.title)}"
-
-
-def within_words(title: str) -> str:
-    """A title as it stands in the middle of words: "learning rate", but "AUC"."""
-    return title if title[:2].isupper() else title[:1].lower() + title[1:]

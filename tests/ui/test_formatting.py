@@ -1,3 +1,5 @@
+from datetime import datetime
+
 import pytest
 
 from gpupanel.domain.device import DeviceKind, PhysicalDevice
@@ -76,3 +78,11 @@ def test_that_equal_devices_of_different_nodes_are_told_apart_by_their_nodes() -
         "H100",
     )
     assert formatting.labels_of(devices, with_node=False) == ("H100", "H100 #1", "H100 #2", "H100")
+
+
+def test_that_a_moment_is_said_as_people_say_it() -> None:
+    noon_s = datetime.now().astimezone().replace(hour=12, minute=5).timestamp()
+    assert formatting.day(noon_s) == "today at 12:05"
+    assert formatting.day(noon_s - 86_400) == "yesterday at 12:05"
+    assert formatting.day(1_790_000_000 - 86_400 * 365).startswith("on 2025-09-")
+    assert formatting.day(1e30) == DASH

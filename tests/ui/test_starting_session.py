@@ -8,6 +8,7 @@ from PySide6.QtCore import QSettings, Qt
 from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton
 from pytestqt.qtbot import QtBot
 
+from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.starting_profile import starting_profile
 from gpupanel.runs.directory.profile_file import write_profile
@@ -21,6 +22,8 @@ from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.panels.welcome_panel import WelcomePanel
 from gpupanel.ui.questions import SaveChoice
 from gpupanel.ui.run_state import RunState
+from gpupanel.ui.widgets.labels import EmptyState
+from gpupanel.ui.widgets.note_card import NoteCard
 from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL
 from tests.fakes.person import Person
 from tests.fakes.run_directory import WrittenRun
@@ -176,6 +179,84 @@ def test_that_a_run_that_goes_on_brings_its_profile_unless_changes_would_be_lost
         qtbot.waitUntil(lambda: window.control.active == run.layout, timeout=10_000)
         qtbot.waitUntil(lambda: window.control.shown_profile is not None, timeout=10_000)
         assert window.session.profile.name == ("edited" if changed else "going")
+
+
+def suspended_run(runs_dir: Path, name: str = "waiting") -> WrittenRun:
+    with WrittenRun(runs_dir, Profile(name=name)) as run:
+        run.begin()
+        run.step(12)
+        (run.layout.checkpoints / "step-000000012").mkdir(parents=True)
+        run.end(Outcome.SUSPENDED)
+    return run
+
+
+def note(window: MainWindow) -> NoteCard:
+    found = window.findChild(NoteCard, "waiting_note")
+    assert isinstance(found, NoteCard)
+    return found
+
+
+def test_that_a_run_that_was_suspended_is_named_and_opened_from_where_its_curves_would_be(
+    qtbot: QtBot, opened: Open, runs_dir: Path
+) -> None:
+    opened().closing.close_unasked()
+    run = suspended_run(runs_dir)
+    window = opened()
+    window.begin()
+    qtbot.waitUntil(note(window).isVisible, timeout=10_000)
+    assert note(window).text().startswith("waiting was suspended ")
+    assert window.control.shown is None
+    window.tabs.setCurrentWidget(window.live_page)
+    empty = window.live_page.live.findChild(EmptyState)
+    assert isinstance(empty, EmptyState)
+    assert empty.text().startswith("waiting is suspended")
+    press(qtbot, window, "live_open")
+    assert window.control.shown == run.layout
+    window.tabs.setCurrentWidget(window.session_page)
+    assert note(window).isHidden()
+    assert window.findChild(QPushButton, "live_resume").parentWidget().isHidden()
+
+
+def test_that_a_run_that_was_suspended_is_resumed_by_one_click(
+    qtbot: QtBot, opened: Open, runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened().closing.close_unasked()
+    run = suspended_run(runs_dir)
+    window, resumed = opened(), []
+    monkeypatch.setattr(
+        window.control._launcher, "resume", lambda layout, *_, **__: resumed.append(layout)
+    )
+    window.begin()
+    qtbot.waitUntil(note(window).isVisible, timeout=10_000)
+    press(qtbot, window, "waiting_note_resume")
+    assert resumed == [run.layout]
+    assert window.tabs.currentWidget() is window.live_page
+    window.control.give_up_start()
+
+
+def test_that_a_run_that_nobody_wants_to_resume_is_not_named_again_until_another_one_waits(
+    qtbot: QtBot, opened: Open, runs_dir: Path
+) -> None:
+    opened().closing.close_unasked()
+    suspended_run(runs_dir)
+    window = opened()
+    window.begin()
+    qtbot.waitUntil(note(window).isVisible, timeout=10_000)
+    press(qtbot, window, "waiting_note_hide")
+    assert note(window).isHidden()
+    window.closing.close_unasked()
+
+    window = opened()
+    window.begin()
+    resume = window.findChild(QPushButton, "live_resume")
+    assert isinstance(resume, QPushButton)
+    # Where there is nothing else to see it is offered all the same.
+    qtbot.waitUntil(lambda: not resume.parentWidget().isHidden(), timeout=10_000)
+    assert note(window).isHidden()
+    suspended_run(runs_dir, "yet another")
+    window.runs.refreshRequested.emit()
+    qtbot.waitUntil(note(window).isVisible, timeout=10_000)
+    assert note(window).text().startswith("yet another was suspended")
 
 
 def test_that_the_first_start_shows_ways_to_begin_and_the_next_one_does_not(

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QTableView
 
 from gpupanel.domain.number_text import DASH
 from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import dump_profile, parse_profile
 from gpupanel.runs.locations import queue_dir
 from gpupanel.runs.queue.queue_files import QueueFiles
@@ -127,7 +128,7 @@ def test_that_settings_and_metrics_have_their_titles_and_figures_as_elsewhere(qt
     assert titles[:4] == ["Trial", "Learning rate", "Global batch size", "Validation accuracy"]
     assert cells(dialog)[0][1:4] == ["0.01235", "12,646", "98.8 %"]
     # Nothing is lost: the tooltip has what was really tried.
-    assert "= 0.0123456789" in model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
+    assert "Learning rate: 0.0123456789" in model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
 
 
 @pytest.mark.parametrize("log", [True, False])
@@ -184,6 +185,46 @@ def test_that_the_chosen_trial_is_drawn_above_and_its_run_can_be_opened(qtbot, d
     with qtbot.waitSignal(dialog.runOpened) as opened:
         qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     assert opened.args == ["run-1"]
+
+
+def test_that_the_settings_of_the_best_trial_are_one_click_away(qtbot, dialog):
+    button = dialog.findChild(QPushButton, "sweeps_use")
+    assert button.text().replace("&", "") == "Use settings of the best trial"
+    with qtbot.waitSignal(dialog.settingsRequested) as asked:
+        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert asked.args == ["run-2"]
+    table = dialog.findChild(QTableView, "sweeps_trials")
+    table.selectRow(2)
+    assert button.text() == "Use settings of this trial"
+    with qtbot.waitSignal(dialog.settingsRequested) as asked:
+        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert asked.args == ["run-3"]
+    table.selectRow(3)  # it waits
+    assert not button.isEnabled()
+
+
+def test_that_the_session_gets_the_settings_of_a_trial(qtbot, tmp_path, runs_dir):
+    with WrittenRun(runs_dir, Profile(name="digits 2: learning rate 0.001")) as run:
+        run.begin()
+        run.end()
+    layout = written(runs_dir)
+    started = TrialStarted(time_s=0, number=2, run=run.layout.root.name)
+    append_event(layout, started)
+    window = new_window(
+        QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat), runs_dir, Person()
+    )
+    qtbot.addWidget(window)
+    window.show()
+    window.window_actions.sweeps.trigger()
+    dialog = window.findChild(SweepsDialog)
+    button = dialog.findChild(QPushButton, "sweeps_use")
+    qtbot.waitUntil(button.isEnabled)
+    window.tabs.setCurrentWidget(window.live_page)
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert window.session.profile.name == "digits 2: learning rate 0.001"
+    assert window.tabs.currentWidget() is window.session_page
+    assert not dialog.isVisible()
+    window.close()
 
 
 def test_that_what_is_shown_follows_the_sweep_and_keeps_the_choice(dialog, runs_dir):

@@ -20,7 +20,7 @@ from gpupanel.ui.session import Session
 
 
 class SettingsReuse(QObject):
-    """What "Use these settings" does in Live and in Runs; the run stays as it is."""
+    """What "Use these settings" does in Live, in Runs and of a sweep; the run stays as it is."""
 
     used = Signal()
     """The session has the settings of a run."""
@@ -47,6 +47,11 @@ class SettingsReuse(QObject):
     def _use(self, layout: RunLayout) -> None:
         if self._profiles.use_settings_of(layout):
             self.used.emit()
+
+    @Slot(object)
+    def use_settings_of(self, path: Path) -> None:
+        """Bring the settings of the run in that directory into the session."""
+        self._use(RunLayout(path))
 
     @Slot(object)
     def _use_of(self, run: RunSummary) -> None:

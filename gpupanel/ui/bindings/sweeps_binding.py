@@ -30,6 +30,8 @@ class SweepsBinding(QObject):
 
     runOpened = Signal(object)
     """The directory of the run that is to be shown in Live: a :class:`Path`."""
+    settingsRequested = Signal(object)
+    """The directory of the run whose settings are to be used: a :class:`Path`."""
 
     def __init__(
         self,
@@ -67,6 +69,7 @@ class SweepsBinding(QObject):
             self._dialog.continueRequested.connect(self.reader.resume_trials)
             self._dialog.newRequested.connect(self._new_sweep.trigger)
             self._dialog.runOpened.connect(self._open_run)
+            self._dialog.settingsRequested.connect(self._use_settings)
             self._dialog.finished.connect(self._timer.stop)
             self.reader.found.connect(self._show)
         self._dialog.show()
@@ -100,6 +103,14 @@ class SweepsBinding(QObject):
 
     @Slot(str)
     def _open_run(self, name: str) -> None:
+        self._leave()
+        self.runOpened.emit(self._runs_dir / name)
+
+    @Slot(str)
+    def _use_settings(self, name: str) -> None:
+        self._leave()
+        self.settingsRequested.emit(self._runs_dir / name)
+
+    def _leave(self) -> None:
         if self._dialog is not None:
             self._dialog.close()  # in a small window it hides what is opened
-        self.runOpened.emit(self._runs_dir / name)

@@ -17,6 +17,8 @@ from PySide6.QtWidgets import (
 
 from gpupanel.domain.outcome import SET_METRICS
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.problem_text import problem_sentences
+from gpupanel.domain.setting_keys import with_titles
 from gpupanel.domain.sweep import SweptValue
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.sweeps.sweep_status import SweepPhase, SweepStatus, TrialPhase, TrialStatus
@@ -25,7 +27,6 @@ from gpupanel.ui.dialogs.trial_columns import (
     exact_text,
     number_or_text,
     setting_column,
-    swept_number,
     value_text,
 )
 from gpupanel.ui.formatting import DASH
@@ -74,6 +75,8 @@ class SweepsDialog(QDialog):
     """Another sweep is to be prepared."""
     runOpened = Signal(str)
     """The run of that name is to be shown in Live."""
+    settingsRequested = Signal(str)
+    """The settings of the run of that name are to be used for another one."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -98,6 +101,8 @@ class SweepsDialog(QDialog):
         self._plot = ParallelCoordinates(self)
         self._open = self._button("&Open run", "open", "Shows the run of the chosen trial in Live")
         self._open.clicked.connect(self._open_run)
+        self._use = self._button("Use settings of the &best trial", "use", "")
+        self._use.clicked.connect(self._request_settings)
         tip = "Begins no more trials and stops those in progress; they save"
         self._stop = self._button("&Stop sweep", "stop", tip)
         self._stop.clicked.connect(self._request_stop)
@@ -137,7 +142,7 @@ class SweepsDialog(QDialog):
     @Slot(object)
     def setProblems(self, problems: tuple[Problem, ...]) -> None:
         """Say why a sweep cannot be read or stopped."""
-        self._word.setText("\n".join(f"{each.message} {each.hint}".strip() for each in problems))
+        self._word.setText("\n".join(with_titles(problem_sentences(each)) for each in problems))
 
     def _show_damage(self, problems: tuple[Problem, ...]) -> None:
         self._empty.setTexts("This sweep cannot be read", "Choose another one above.")
@@ -160,6 +165,7 @@ class SweepsDialog(QDialog):
         self._stack.addWidget(self._empty)
         buttons = QHBoxLayout()
         buttons.setSpacing(GRID)
+        buttons.addWidget(self._use)
         buttons.addWidget(self._open)
         buttons.addWidget(self._stop)
         buttons.addWidget(self._continue)
@@ -206,8 +212,10 @@ class SweepsDialog(QDialog):
             for trial in status.trials
         ]
         # Round numbers stand beside an axis: no zeros at their ends.
-        of_metric = formatting.fraction if _is_fraction(status.metric) else swept_number
-        words = [*(swept_number for _ in keys), of_metric]
+        of_metric = (
+            formatting.fraction if _is_fraction(status.metric) else formatting.setting_number
+        )
+        words = [*(formatting.setting_number for _ in keys), of_metric]
         axes = [
             _axis([values[n] for _, values in rows], words[n], status.logarithmic.get(key))
             for n, key in enumerate((*keys, status.metric))
@@ -229,6 +237,11 @@ class SweepsDialog(QDialog):
     def _show_choice(self) -> None:
         chosen = self._table.chosen_rows()
         self._open.setEnabled(bool(chosen) and chosen[0].run is not None)
+        used = self._used()
+        is_best = self._status is None or used is None or used.number == self._status.best
+        self._use.setText(f"Use settings of {'the &best trial' if is_best else 'this trial'}")
+        self._use.setEnabled(used is not None and used.run is not None)
+        self._use.setToolTip(wrapped(_use_tip(used)))
         self._plot.setChosen(chosen[0].number if chosen else None)
 
     @Slot()
@@ -240,6 +253,20 @@ class SweepsDialog(QDialog):
         chosen = self._table.chosen_rows()
         if chosen and chosen[0].run is not None:
             self.runOpened.emit(chosen[0].run)
+
+    def _used(self) -> TrialStatus | None:
+        """The chosen trial; the best one where none is chosen."""
+        chosen = self._table.chosen_rows()
+        status = self._status
+        if chosen or status is None:
+            return chosen[0] if chosen else None
+        return next((trial for trial in status.trials if trial.number == status.best), None)
+
+    @Slot()
+    def _request_settings(self) -> None:
+        used = self._used()
+        if used is not None and used.run is not None:
+            self.settingsRequested.emit(used.run)
 
     @Slot()
     def _request_stop(self) -> None:
@@ -267,8 +294,18 @@ def _words(status: SweepStatus, *, is_known: bool) -> str:
     if status.state is SweepPhase.IN_PROGRESS and not is_known:
         words += ". The queue does not know it, so no more trials begin"
     if status.problem is not None:
-        words += f". {status.problem.message} {status.problem.hint}"
+        words += f". {with_titles(problem_sentences(status.problem))}"
     return visible_line(words)
+
+
+def _use_tip(trial: TrialStatus | None) -> str:
+    if trial is None:
+        return "No trial has been measured yet"
+    if trial.run is None:
+        return f"Trial {trial.number} was not started yet"
+    return (
+        f"Copies the settings of trial {trial.number} into the Session tab; its run stays as it is"
+    )
 
 
 def _columns(status: SweepStatus) -> list[Column[TrialStatus]]:
@@ -283,7 +320,7 @@ def _columns(status: SweepStatus) -> list[Column[TrialStatus]]:
     words = _metric_words(status.metric)
     reached: Column[TrialStatus] = Column(
         metric_title(status.metric),
-        f"The best value of {status.metric} after an epoch; "
+        f"The best {within_words(metric_title(status.metric))} after an epoch; "
         f"{'more' if status.more_is_better else 'less'} is better",
         lambda trial: words(trial.value),
         order=lambda trial: trial.value,
@@ -317,8 +354,8 @@ def _state_text(trial: TrialStatus) -> str:
 
 
 def _tip(trial: TrialStatus) -> str:
-    values = [f"{key} = {exact_text(value)}" for key, value in trial.values.items()]
-    problem = [] if trial.problem is None else [trial.problem.message, trial.problem.hint]
+    values = [f"{setting_title(key)}: {exact_text(value)}" for key, value in trial.values.items()]
+    problem = [] if trial.problem is None else [with_titles(problem_sentences(trial.problem))]
     return "\n".join([f"Trial {trial.number}: {_state_text(trial)}", *values, *problem])
 
 

@@ -3,16 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from gpupanel.domain.number_text import short_number
 from gpupanel.domain.sweep import SweptValue
 from gpupanel.domain.toml_text import toml_value
-from gpupanel.ui.formatting import DASH
+from gpupanel.ui.formatting import DASH, setting_number
 from gpupanel.ui.setting_titles import setting_tip, setting_title
 from gpupanel.ui.widgets.table_model import Column
 
 RowT = TypeVar("RowT")
-_DIGITS = 4
-"""Of a value that was drawn from a range; the tooltip of its row has all."""
 
 
 def setting_column(
@@ -46,12 +43,7 @@ def value_text(value: SweptValue | None) -> str:
     if value is None:
         return DASH
     number = number_or_text(value)
-    return number if isinstance(number, str) else swept_number(number)
-
-
-def swept_number(value: float | None) -> str:
-    """A number that was tried, with four significant digits: "0.0003162"."""
-    return short_number(value, _DIGITS)
+    return number if isinstance(number, str) else setting_number(number)
 
 
 def exact_text(value: SweptValue) -> str:

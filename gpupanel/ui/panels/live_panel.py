@@ -37,6 +37,8 @@ _NOTHING_SENTENCE = (
     "Press Start: loss, accuracy, utilization, memory and speed\n"
     "appear here while the run trains. A past run can be opened under Runs."
 )
+RESUME_TIP = "Continues the run from its last checkpoint, in the same folder"
+OPEN_TIP = "Shows its curves, devices and log in Live"
 _NOTHING = ("No data yet", _NOTHING_SENTENCE)
 _OPENING = ("Opening the run", "Its curves appear here in a moment.")
 _STARTING = (
@@ -62,6 +64,11 @@ class LivePanel(QWidget):
         self._has_ended = self._has_samples = False
         self._drawn = self.curves.devices
         self._empty = EmptyState(*_NOTHING)
+        self.resume = self._empty.add_button("Resume", "live_resume", RESUME_TIP)
+        """Lets the run go on that waits for that."""
+        self.resume.setProperty("role", "primary")
+        self.open_waiting = self._empty.add_button("Open", "live_open", OPEN_TIP)
+        """Shows it as it is."""
         self._wall = PlotWall(self.curves)
         self._axes = AxisTools(
             "live_",
@@ -114,6 +121,13 @@ class LivePanel(QWidget):
     def plot_wall(self) -> PlotWall:
         """The plots."""
         return self._wall
+
+    def setWaiting(self, title: str, sentence: str) -> None:
+        """Offer a run that waits to be resumed, while none is shown; empty: none waits."""
+        if title:
+            self._empty.setTexts(title, sentence, with_buttons=True)
+        else:
+            self._empty.setTexts(*_NOTHING)
 
     def clear(self) -> None:
         """Forget the run that is shown: another one is opened."""

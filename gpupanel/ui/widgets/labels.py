@@ -5,12 +5,12 @@ from enum import StrEnum
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Slot
 from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from gpupanel.domain.visible_text import visible_line, visible_lines
 from gpupanel.ui.theme import GRID
-from gpupanel.ui.widgets.tips import show_whole
+from gpupanel.ui.widgets.tips import show_whole, wrapped
 
 
 class Tone(StrEnum):
@@ -220,7 +220,7 @@ class Note(QLabel):
 
 
 class EmptyState(QWidget):
-    """A title and a sentence in the middle of an empty place."""
+    """A title and a sentence in the middle of an empty place, and what can be done there."""
 
     def __init__(self, title: str, sentence: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -234,14 +234,36 @@ class EmptyState(QWidget):
         layout.addStretch(1)
         for label in (self._title, self._sentence):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+            label.setTextFormat(Qt.TextFormat.PlainText)  # it may have a name in it
             label.setWordWrap(True)
             layout.addWidget(label)
+        self._actions = QWidget()
+        self._row = QHBoxLayout(self._actions)
+        self._row.setContentsMargins(0, GRID, 0, 0)
+        self._row.setSpacing(GRID)
+        layout.addWidget(self._actions, 0, Qt.AlignmentFlag.AlignHCenter)
+        self._actions.hide()
         layout.addStretch(1)
 
-    def setTexts(self, title: str, sentence: str) -> None:
-        """Say something else."""
+    def add_button(self, text: str, name: str, tip: str) -> QPushButton:
+        """A further button below the sentence, seen while the texts are such as need it.
+
+        Args:
+            text: What stands on it.
+            name: Its object name.
+            tip: What it does.
+        """
+        button = QPushButton(text)
+        button.setObjectName(name)
+        button.setToolTip(wrapped(tip))
+        self._row.addWidget(button)
+        return button
+
+    def setTexts(self, title: str, sentence: str, *, with_buttons: bool = False) -> None:
+        """Say something else, and offer the buttons or do not."""
         self._title.setText(title)
         self._sentence.setText(sentence)
+        self._actions.setVisible(with_buttons)
 
     def text(self) -> str:
         """All that it says."""

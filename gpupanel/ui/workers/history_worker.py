@@ -18,6 +18,7 @@ from gpupanel.runs.history.restoring import BinnedRun, restore_run
 from gpupanel.runs.history.run_settings import RunSettings, RunSettingsReader
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.summaries import RunLister
+from gpupanel.runs.resumable import run_to_resume
 from gpupanel.ui.workers.facade import WorkerFacade
 
 _SETTINGS_AT_ONCE = 100
@@ -72,6 +73,8 @@ class RunHistory(WorkerFacade):
     directories to :class:`RunSettings`."""
     settingsUnreadable = Signal(object)
     """The :class:`Problem` because of which they cannot be shown."""
+    toResumeFound = Signal(object)
+    """The training that waits to be resumed: a :class:`RunSummary`; ``None``: none does."""
     pastSpeedFound = Signal(object)
     """How fast the same training was before: a :class:`PastSpeed`; ``None``: nobody knows."""
 
@@ -110,6 +113,10 @@ class RunHistory(WorkerFacade):
         """
         find = partial(self._speeds.find, profile, device_keys, self._runs, inventory)
         self.submit(find, self.pastSpeedFound.emit, self._on_no_speed)
+
+    def find_run_to_resume(self) -> None:
+        """Look for a training that waits to be resumed; ``toResumeFound`` follows."""
+        self.submit(partial(run_to_resume, self._runs), self.toResumeFound.emit)
 
     def change_label(self, path: Path, before: RunLabel, after: RunLabel) -> None:
         """Write what was changed of a run's label; it is listed anew, or ``refused`` follows."""

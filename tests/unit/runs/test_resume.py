@@ -31,9 +31,9 @@ from gpupanel.runs.directory.requests import ask, is_asked
 from gpupanel.runs.directory.run_lock import hold_run_lock
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.following.status import RunStage, RunStatus
-from gpupanel.runs.history.summaries import summarize_run
+from gpupanel.runs.history.summaries import list_runs, summarize_run
 from gpupanel.runs.launcher import create_run, resume
-from gpupanel.runs.resumable import resume_problem
+from gpupanel.runs.resumable import resume_problem, run_to_resume
 from tests.fakes.devices import CPU_ONLY
 
 
@@ -262,3 +262,44 @@ def test_that_data_may_be_elsewhere_only_where_it_is_known_what_it_was(runs_dir:
     assert (refused.code, refused.field) == ("resume_does_not_fit", "data.path")
     layout.data_fingerprint.write_text("what it was")
     assert resume_problem(layout, moved) is None
+
+
+def other_run(runs_dir: Path, outcome: Outcome, started_s: float, task: str = "train") -> RunLayout:
+    profile = Profile(name=f"{task} {outcome}")
+    plan = prepare(profile, CPU_ONLY).plan
+    assert plan is not None
+    layout = create_run(profile, plan, runs_dir)
+    write(
+        layout,
+        RunStarted(time_s=started_s, supervisor_pid=1),
+        RunEnded(time_s=started_s + 1.0, outcome=outcome, exit_code=0),
+    )
+    return layout
+
+
+def waiting(runs_dir: Path) -> Path | None:
+    found = run_to_resume(list_runs(runs_dir))
+    return None if found is None else found.path
+
+
+def test_that_the_newest_training_waits_where_it_has_a_checkpoint(
+    layout: RunLayout, runs_dir: Path
+) -> None:
+    assert waiting(runs_dir) == layout.root
+    newer = other_run(runs_dir, Outcome.LOST, 10.0)
+    assert waiting(runs_dir) is None  # it would begin anew
+    (newer.checkpoints / "step-000000001").mkdir(parents=True)
+    assert waiting(runs_dir) == newer.root
+    newer.profile.write_text("no = [")
+    assert waiting(runs_dir) is None
+
+
+def test_that_a_training_that_was_suspended_waits_behind_one_that_is_done(
+    layout: RunLayout, runs_dir: Path
+) -> None:
+    done = other_run(runs_dir, Outcome.COMPLETED, 10.0)
+    (done.checkpoints / "step-000000001").mkdir(parents=True)
+    assert waiting(runs_dir) is None
+    suspended = other_run(runs_dir, Outcome.SUSPENDED, 0.5)
+    (suspended.checkpoints / "step-000000001").mkdir(parents=True)
+    assert waiting(runs_dir) == suspended.root

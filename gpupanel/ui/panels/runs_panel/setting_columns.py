@@ -147,4 +147,4 @@ def _text(value: SettingValue | None) -> str:
             return formatting.DASH
         case str():
             return value
-    return f"{value:.6g}"
+    return formatting.setting_number(value)
