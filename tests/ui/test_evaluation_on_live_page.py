@@ -13,7 +13,7 @@ from gpupanel.domain.events import Phase
 from gpupanel.domain.model import SavedModel
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.domain.problem import Problem
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
@@ -64,6 +64,7 @@ class Desk:
         self.page = page = LivePage(self.session, self.control)
         self.person = Person()
         self.started: list[WrittenRun] = []
+        self.refusal: ProblemError | None = None
         self.looked_at = {
             each.task: ModelRuns(each, page, self.control, self.session, page)
             for each in (page.evaluations, page.predictions)
@@ -79,6 +80,8 @@ class Desk:
         page.show()
 
     def _launch(self, profile: Profile, plan: LaunchPlan, runs_dir: Path) -> RunLayout:
+        if self.refusal is not None:
+            raise self.refusal
         run = WrittenRun(runs_dir, profile).__enter__()
         self.started.append(run)
         return run.layout
@@ -288,13 +291,15 @@ def test_that_an_evaluation_begins_at_once_and_is_seen_on_the_page_of_its_run(
     page.tabs.show_page(page.evaluations)
     assert page.evaluations.findChild(EmptyState).isVisible()
     assert not page.evaluations.findChild(QComboBox, "evaluate_list").isVisible()
+    stop = desk.button("evaluate_stop_button")
     with qtbot.waitSignal(control.launchedBeside, timeout=10_000):
         desk.button("evaluate_button").click()
+        assert stop.isVisible()  # also before it has a directory
+    assert stop.isVisible()  # and before it has reported anything
     (child,) = desk.started
     assert (desk.session.profile, desk.used) == (before, [])
     assert control.shown == run
     assert desk.looked_at["evaluate"].layout == child.layout
-    stop = desk.button("evaluate_stop_button")
     child.begin(Phase.EVALUATING)
     child.write(DONE)
     qtbot.waitUntil(lambda: control.active == child.layout and stop.isVisible(), timeout=10_000)
@@ -314,6 +319,30 @@ def test_that_an_evaluation_begins_at_once_and_is_seen_on_the_page_of_its_run(
     model = desk.started[0].layout.profile.read_text()
     assert f'path = "{run.model}"' in model
     assert 'name = "evaluation of cats"' in model
+
+
+def test_that_an_evaluation_is_stopped_before_it_has_begun(qtbot, desk, page, control, runs_dir):
+    trained(qtbot, desk, runs_dir)
+    page.tabs.show_page(page.evaluations)
+    stop = desk.button("evaluate_stop_button")
+    with qtbot.waitSignal(control.launchedBeside, timeout=10_000):
+        desk.button("evaluate_button").click()
+        stop.click()
+        assert not stop.isVisible()
+        assert "Stopping…" in reported(page)
+    (child,) = desk.started
+    qtbot.waitUntil(lambda: is_asked(child.layout, Request.STOP), timeout=10_000)
+
+
+def test_that_a_start_that_is_refused_leaves_no_sign_of_it(qtbot, desk, page, control, runs_dir):
+    trained(qtbot, desk, runs_dir)
+    page.tabs.show_page(page.evaluations)
+    with qtbot.waitSignal(control.refused, timeout=10_000):
+        desk.refusal = ProblemError(Problem(code="disk_full", message="The disk is full."))
+        desk.button("evaluate_button").click()
+        assert "Starting…" in reported(page)
+    assert not desk.button("evaluate_stop_button").isVisible()
+    assert "Starting…" not in reported(page)
 
 
 def seen_in(page: LivePage) -> set[str]:

@@ -47,7 +47,7 @@ class ModelRuns(QObject):
         self._page, self._live = page, live
         self._control, self._session = control, session
         self._watch: RunWatch | None = None
-        self._is_itself = False
+        self._is_itself = self._awaits_start = False
         self._actions = RunActions()
         control.shownChanged.connect(self._begin)
         control.shownOpened.connect(self._on_opened)
@@ -82,6 +82,11 @@ class ModelRuns(QObject):
             return self._control.shown_status
         return None if self._watch is None else self._watch.status
 
+    def await_start(self) -> None:
+        """Show that one of these is being started, until it has a directory or is refused."""
+        self._awaits_start = True
+        self._show_steering()
+
     @Slot(object)
     def look_at(self, path: Path) -> None:
         """Show what the run in that directory found, from its beginning."""
@@ -92,6 +97,7 @@ class ModelRuns(QObject):
         self._page.look_at(path)
         self.looked_at_changed.emit()
         self._live.show_model_runs(self._page)
+        self._show_steering()
         watch.start()
 
     @Slot()
@@ -148,7 +154,11 @@ class ModelRuns(QObject):
     def _show_steering(self) -> None:
         self._page.setActions(self._actions, is_busy=self._session.run_state.is_busy)
         status = self.status
-        if status is not None:
+        if self._awaits_start:
+            self._awaits_start = self._session.run_state.is_busy and self._control.active is None
+            words = self._session.state_text if self._awaits_start else ""
+            self._page.setStarting(words, can_stop=self._session.buttons.stop)
+        if status is not None and not self._awaits_start:
             is_active = self.layout == self._control.active
             self._page.setStatus(status, can_stop=is_active and self._session.buttons.stop)
 
@@ -164,7 +174,8 @@ class ModelRuns(QObject):
     @Slot()
     def _stop_run(self) -> None:
         # It may have ended a moment ago, and another one begun.
-        if self.layout is not None and self.layout == self._control.active:
+        is_active = self.layout is not None and self.layout == self._control.active
+        if is_active or self._awaits_start:
             self._control.stop()
 
     @Slot(object)
@@ -175,6 +186,7 @@ class ModelRuns(QObject):
         self.refused.emit((problem,))
 
     def _drop(self) -> None:
+        self._awaits_start = False
         watch, self._watch = self._watch, None
         if watch is not None:
             watch.retire()

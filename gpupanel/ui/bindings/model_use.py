@@ -140,6 +140,7 @@ class ModelUse(QObject):
             if preparation.is_startable and preparation.plan is not None:
                 self._begun = task
                 self._control.start_beside(profile, preparation.plan)
+                self._model_runs[task].await_start()
                 return
             errors = [each for each in preparation.problems if each.is_error]
         self.refused.emit(tuple(errors))

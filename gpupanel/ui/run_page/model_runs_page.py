@@ -232,6 +232,18 @@ class ModelRunsPage(QWidget):
         ending = None if self._is_itself else status.ending_problem
         self._show_problem(ending if status.has_ended else None, status.log_tail)
 
+    def setStarting(self, words: str, *, can_stop: bool) -> None:
+        """Show that one is being started that has no directory yet.
+
+        Args:
+            words: How that stands; empty: none is being started any more.
+            can_stop: It can be stopped from here.
+        """
+        self.progress.setStatus(RunStatus(), words)
+        self._strip.setVisible(bool(words))
+        self.progress.bar.setVisible(bool(words))
+        self._stop.setVisible(can_stop)
+
     def forget(self) -> None:
         """Show none: another run is shown."""
         self._chosen = None
