@@ -357,7 +357,7 @@ def test_that_the_last_entry_that_was_removed_comes_back_into_the_empty_queue(
     assert files.read().entries == (only,)
 
 
-def test_that_a_trial_of_a_sweep_is_not_offered_back(
+def test_that_a_trial_comes_back_as_long_as_its_sweep_goes_on(
     qtbot: QtBot, window: MainWindow, files: QueueFiles, runs_dir: Path
 ) -> None:
     (trial,) = add(files, runs_dir, "trial")
@@ -371,7 +371,20 @@ def test_that_a_trial_of_a_sweep_is_not_offered_back(
     window.parts[QueueBinding].panel.choose(trial.id)
     press(qtbot, window, "queue_remove")
     qtbot.waitUntil(lambda: names(window) == [], timeout=10_000)
-    assert not button(window, "queue_undo").isVisible()
+    press(qtbot, window, "queue_undo")
+    qtbot.waitUntil(lambda: names(window) == ["trial"], timeout=10_000)
+    assert files.read().entries == (trial,)
+
+    window.parts[QueueBinding].panel.choose(trial.id)
+    press(qtbot, window, "queue_remove")
+    qtbot.waitUntil(lambda: names(window) == [], timeout=10_000)
+    files.change(lambda line: line.without_sweep(layout.root))
+    press(qtbot, window, "queue_undo")
+    person = window.core.questions
+    assert isinstance(person, Person)
+    qtbot.waitUntil(lambda: bool(person.problems), timeout=10_000)
+    assert "The sweep mine has ended" in person.problems[0][1][0].message
+    assert files.read().entries == ()
 
 
 def test_that_a_name_is_whole_as_long_as_there_is_room(

@@ -91,11 +91,13 @@ class RemovedEntry:
 
     Attributes:
         place: Where it stood among all entries, counted from 0.
+        sweep: The folder of the sweep whose trial it is; ``None``: of none.
     """
 
     entry: QueueEntry
     profile: Profile
     place: int
+    sweep: Path | None = None
 
 
 def take_out(files: QueueFiles, entry_id: str) -> RemovedEntry | None:

@@ -137,6 +137,9 @@ class _Sweep:
             return True
         is_stopped = status(self._layout.stop) is not None
         entries = {entry.id: entry for entry in line.entries}
+        for trial in self._state.trials:
+            if _was_removed(trial) and trial.entry in entries:
+                self._append(TrialQueued(time_s=time.time(), number=trial.number))
         for trial in self._state.open_trials:
             self._note(trial, entries.get(trial.entry), is_stopped=is_stopped)
         for trial in self._state.open_trials:
@@ -349,6 +352,11 @@ def _without_waiting(line: WaitingLine, entry: QueueEntry) -> WaitingLine:
     """The queue without an entry, unless the entry was started meanwhile."""
     still_waits = any(each.id == entry.id and each.is_waiting for each in line.entries)
     return line.with_removed(entry.id) if still_waits else line
+
+
+def _was_removed(trial: SweepTrial) -> bool:
+    problem = None if trial.ended is None else trial.ended.problem
+    return problem is not None and problem.code == "sweep_trial_removed"
 
 
 def _removed(trial: SweepTrial) -> Problem:

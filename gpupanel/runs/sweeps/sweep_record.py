@@ -58,7 +58,10 @@ class TrialChosen(Value):
 
 
 class TrialQueued(Value):
-    """The trial was added to the queue: if its entry is gone later, somebody removed it."""
+    """The trial was added to the queue: if its entry is gone later, somebody removed it.
+
+    A second time: it was put back.
+    """
 
     kind: Literal["trial_queued"] = "trial_queued"
     time_s: float
@@ -182,7 +185,8 @@ class SweepState(Value):
             return self
         match event:
             case TrialQueued():
-                changes: dict[str, object] = {"is_queued": True}
+                # Also where it was taken out of the queue, which ended it, and put back.
+                changes: dict[str, object] = {"is_queued": True, "ended": None}
             case TrialStarted():
                 changes = {"is_queued": True, "run": event.run}
             case TrialPruned():

@@ -1,7 +1,7 @@
 """Watches the queue and carries out what is asked of it, off the GUI thread: both touch files."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from gpupanel.runs.queue.queue_files import Fingerprint, QueueFiles
 from gpupanel.runs.queue.scheduler_trouble import queue_problems
 from gpupanel.runs.queue.waiting_line import WaitingLine
 from gpupanel.runs.queue.waking import ensure_scheduler
-from gpupanel.runs.sweeps.trial_entries import is_trial
+from gpupanel.runs.sweeps.trial_entries import check_sweep_goes_on, sweep_of_entry
 from gpupanel.runs.trust.trusted import CodeNotTrustedError, trust
 from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.workers.facade import WorkerFacade
@@ -43,10 +43,15 @@ class QueueOrder:
 
 
 def _taken_out(files: QueueFiles, entry_id: str) -> RemovedEntry | None:
-    # A sweep goes on without a trial that was taken out: put back it would count for nothing.
-    of_sweep = is_trial(files.read(), entry_id)
+    sweep = sweep_of_entry(files.read(), entry_id)
     removed = orders.take_out(files, entry_id)
-    return None if of_sweep else removed
+    return None if removed is None else replace(removed, sweep=sweep)
+
+
+def _put_back(files: QueueFiles, removed: RemovedEntry) -> object:
+    if removed.sweep is not None:
+        check_sweep_goes_on(files.read(), removed.sweep)
+    return orders.put_back(files, removed)
 
 
 class _QueueKeeper(Worker):
@@ -181,7 +186,7 @@ class QueueWatch(WorkerFacade):
 
     def put_back(self, removed: RemovedEntry) -> None:
         """Let an entry that was taken out stand where it stood."""
-        self._order(QueueOrder(partial(orders.put_back, removed=removed)))
+        self._order(QueueOrder(partial(_put_back, removed=removed)))
 
     def set_paused(self, *, paused: bool) -> None:
         """Start nothing any more, or go on."""

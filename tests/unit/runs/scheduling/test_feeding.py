@@ -96,8 +96,8 @@ def test_that_each_trial_of_a_grid_becomes_a_run_with_its_values(desk: Desk) -> 
     found = [read_run_profile(RunLayout(desk.run_of(trial))) for trial in state.trials]
     assert [each.training.learning_rate for each in found] == [0.1, 0.01, 0.001]
     assert [each.name for each in found][:2] == [
-        "digits 1: learning_rate 0.1",
-        "digits 2: learning_rate 0.01",
+        "digits 1: learning rate 0.1",
+        "digits 2: learning rate 0.01",
     ]
     assert all(each.sweep is None for each in found)
     assert len(desk.runs.started) == 3
@@ -330,6 +330,27 @@ def test_that_a_trial_that_is_taken_out_of_the_queue_is_passed_over(desk: Desk) 
     assert first.ended.problem is not None
     assert first.ended.problem.code == "sweep_trial_removed"
     assert second.is_open
+
+
+def test_that_a_trial_that_is_put_back_counts_again(desk: Desk) -> None:
+    before = orders.add(desk.files, parse_profile(profile()), desk.runs_dir)
+    desk.scheduler.step()
+    sweep = desk.start(profile())
+    desk.scheduler.step()
+    removed = orders.take_out(desk.files, desk.state(sweep).trials[0].entry)
+    assert removed is not None
+    desk.scheduler.step()
+    assert not desk.state(sweep).trials[0].is_open
+    orders.put_back(desk.files, removed)
+    desk.scheduler.step()
+    assert desk.state(sweep).trials[0].is_open
+    desk.another_scheduler()
+    run = desk.files.read().entry(before.id).run
+    assert run is not None
+    desk.runs.end(run)
+    desk.finish(sweep)
+    outcomes = [each.ended.outcome for each in desk.state(sweep).trials if each.ended]
+    assert outcomes == [Outcome.COMPLETED] * 3
 
 
 def test_that_a_trial_that_cannot_start_says_why_and_the_next_one_does(desk: Desk) -> None:
