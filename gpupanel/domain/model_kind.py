@@ -160,7 +160,7 @@ def fine_tune_rate_setting() -> Any:  # noqa: ANN401
     return setting(
         "Fine-tuning rate",
         "The learning rate from that epoch on; a schedule continues at its place, scaled to this. "
-        "A tenth or a hundredth of training.learning_rate is usual.",
+        "A tenth or a hundredth of the learning rate before is usual.",
         default=None,
         off="as before",
         advanced=True,

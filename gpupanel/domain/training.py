@@ -314,8 +314,8 @@ class TrainingSettings(Value):
     )
     early_stopping_patience: PositiveInt | None = setting(
         "Early stopping",
-        "Stop when the metric that selects the best epoch (best_metric; the training loss where "
-        "nothing is validated) has not improved for this many epochs.",
+        "Stop when the metric of “Best by” (the training loss where nothing is validated) has not "
+        "improved for this many epochs.",
         default=None,
         prefix="after ",
         unit="epoch",

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
+from gpupanel.domain.number_text import short_number
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import LONGEST_NAME, Profile
-from gpupanel.domain.setting import SettingType
+from gpupanel.domain.setting import SettingType, within_words
 from gpupanel.domain.sweep import (
     MOST_TRIALS,
     SweepMethod,
@@ -22,6 +23,8 @@ from gpupanel.domain.toml_text import toml_value
 
 _DIGITS = 6
 """Significant digits of a number from a range."""
+_NAMED_DIGITS = 3
+"""Of those that a trial's name has: the run's profile has all."""
 _MOST_DRAWS = 100
 """Attempts per trial: short ranges repeat the same values."""
 _ENUMERATED = 4
@@ -141,25 +144,28 @@ def trial_profile(profile: Profile, number: int, values: Values) -> Profile:
     Raises:
         ProblemError: These values do not go together.
     """
-    name = f"{profile.name} {number}: {values_text(values)}"
+    name = f"{profile.name} {number}: {values_text(profile, values)}"
     if len(name) > LONGEST_NAME:
         name = f"{name[: LONGEST_NAME - 1]}…"
     return with_values(profile, dict(values)).model_copy(update={"name": name})
 
 
-def values_text(values: Values) -> str:
-    """The values of a trial in one line: "learning_rate 0.01, hidden [64]".
+def values_text(profile: Profile, values: Values) -> str:
+    """The values of a trial in one line, in a few digits: "learning rate 0.01, optimizer adam".
 
-    A key's tables are left out where its name says enough.
+    Settings are called as in the window; by their keys where that would not distinguish them.
     """
-    names = [key.rpartition(".")[2] for key in values]
+    settings = {key: swept_setting(profile, key) for key in values}
+    titles = [within_words(each.title) if each else key for key, each in settings.items()]
     return ", ".join(
-        f"{name if names.count(name) == 1 else key} {_value_text(value)}"
-        for (key, value), name in zip(values.items(), names, strict=True)
+        f"{title if titles.count(title) == 1 else key} {_value_text(value)}"
+        for (key, value), title in zip(values.items(), titles, strict=True)
     )
 
 
 def _value_text(value: SweptValue) -> str:
+    if isinstance(value, float):
+        return short_number(value, _NAMED_DIGITS)
     return value if isinstance(value, str) else toml_value(value)
 
 

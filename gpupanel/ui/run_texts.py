@@ -196,7 +196,8 @@ def run_progress_text(run: RunState, status: RunStatus | None) -> str:
     if status.evaluates:
         total = status.examples_total
         return f"{status.examples * 100 // total} %" if total else ""
-    words = [f"epoch {status.epoch:,}/{status.epoch_total:,}"] if status.epoch_total else []
+    has_begun = status.epoch > 0 and status.epoch_total > 0
+    words = [f"epoch {status.epoch:,}/{status.epoch_total:,}"] if has_begun else []
     if run is RunState.RUNNING and status.seconds_left is not None:
         words.append(f"{formatting.duration(status.seconds_left)} left")
     return " · ".join(words)

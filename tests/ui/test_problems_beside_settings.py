@@ -30,7 +30,7 @@ from tests.ui.values import TWO_GPUS
 
 
 def _problem(field: str, severity: Severity = Severity.ERROR, message: str = "") -> Problem:
-    message = message or f"Something is wrong with {field}."
+    message = message or "Something is wrong with this setting."
     return Problem(code="wrong", field=field, severity=severity, message=message)
 
 
@@ -83,10 +83,10 @@ def test_that_a_problem_stands_below_its_setting_and_goes_when_mended(qtbot, mak
     panel.resize(430, 900)
     with qtbot.waitExposed(panel):
         panel.show()
-    panel.setProblems((problem, _problem("elsewhere.epochs")))
+    panel.setProblems((problem, _problem("elsewhere.epochs", message="No.")))
     note = _note(panel, problem.message)
     assert note is not None
-    assert _note(panel, "Something is wrong with elsewhere.epochs.") is None
+    assert _note(panel, "No.") is None
     editor = panel.focus_editor(field)
     qtbot.waitUntil(lambda: _top(panel, note) >= _top(panel, editor) + editor.height())
     assert not [
@@ -136,6 +136,11 @@ def test_that_what_has_the_focus_describes_its_problem_to_assistive_technology(t
     assert before
     data.setProblems((_problem("data.path", message="No file."),))
     assert field.accessibleDescription() == f"No file. {before}"
+
+
+def test_that_a_problem_calls_settings_as_the_window_does(training):
+    training.setProblems((_problem("training.epochs", message="training.epochs is too small."),))
+    assert _note(training, "“Epochs” is too small.") is not None
 
 
 def test_that_a_problem_unfolds_its_setting_once(training):

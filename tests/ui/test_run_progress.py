@@ -64,6 +64,7 @@ def test_that_the_epoch_says_since_when_layers_are_fine_tuned(panel):
 
 def test_that_start_up_shows_words_and_a_bar_without_a_measure(panel):
     texts, bar = _shown(panel, RunStatus(epoch_total=3), "Importing TensorFlow…")
+    assert not any("epoch" in text for text in texts)  # none has begun
 
     assert texts[0] == "Importing TensorFlow…"
     assert bar.maximum() == 0

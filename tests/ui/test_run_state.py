@@ -192,7 +192,7 @@ def test_that_the_end_is_shown_with_what_was_reached():
     )
     assert card_text(RunStatus().after(saved)) == ""
     kept = saved.model_copy(update={"epoch": 3, "is_best": True, "is_last": False})
-    assert card_text(longer.after(kept)).startswith("Model of the best epoch, 3 of 5 · took")
+    assert card_text(longer.after(kept)).startswith("Model of epoch 3 of 5, the best one · took")
     last = saved.model_copy(update={"epoch": 5})
     assert card_text(longer.after(last)).startswith(
         "Model of the last step, after epoch 5; best epoch 3 ·"
@@ -201,7 +201,7 @@ def test_that_the_end_is_shown_with_what_was_reached():
         longer.model_copy(update={"best": None}).after(last)
     )
     both = last.model_copy(update={"is_best": True})
-    assert card_text(longer.after(both)).startswith("Model of the last epoch, 5, the best one ·")
+    assert card_text(longer.after(both)).startswith("Model of epoch 5, the last and the best one ·")
     set_back = longer.model_copy(update={"ended_s": 50.0, "epoch": 1})
     assert card_text(set_back) == average
     lost = longer.model_copy(update={"outcome": Outcome.LOST})

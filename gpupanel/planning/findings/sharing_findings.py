@@ -64,7 +64,7 @@ def other_process_on_cpu(context: FindingContext) -> Iterator[Finding]:
     who = ""
     if busiest is not None:
         part = busiest.fraction * 100
-        who = f", most of it {busiest.name} (process {busiest.pid}) with {part:.0f} %"
+        who = f"; the busiest of them, {busiest.name} (process {busiest.pid}), takes {part:.0f} %"
     busy = [(each.others_fraction or 0.0) >= _OTHERS_FRACTION for each in context.hosts]
     # What an observation has is of the time since the one before it.
     begun = context.hosts[max(0, busy.index(True) - 1)]

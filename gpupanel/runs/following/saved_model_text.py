@@ -9,9 +9,9 @@ def saved_model_text(status: RunStatus) -> str:
     if saved is None or not saved.epoch:
         return ""
     if not saved.is_last:
-        return f"model of the best epoch, {saved.epoch:,} of {status.epoch:,}"
+        return f"model of epoch {saved.epoch:,} of {status.epoch:,}, the best one"
     if saved.is_best:
-        return f"model of the last epoch, {saved.epoch:,}, the best one"
+        return f"model of epoch {saved.epoch:,}, the last and the best one"
     # A training that is stopped within an epoch is some steps further.
     said = "nothing was validated" if best is None else f"best epoch {best.epoch:,}"
     return f"model of the last step, after epoch {saved.epoch:,}; {said}"

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFormLayout, QLabel, QSizePolicy, QWidget
 
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.setting import Setting
+from gpupanel.domain.setting_keys import with_titles
 from gpupanel.ui.inputs.quiet_inputs import ComboBox
 from gpupanel.ui.widgets.labels import Note, Tone, set_tone
 from gpupanel.ui.widgets.tips import teach, wrapped
@@ -170,10 +171,11 @@ class SettingsForm(QWidget):
             self._describe(editor, "")
         for key, problem in here.items():
             note = self._note(self._editors[key])
-            note.setText(problem.message)
-            note.setToolTip(wrapped(problem.hint))
+            message = with_titles(problem.message)
+            note.setText(message)
+            note.setToolTip(wrapped(with_titles(problem.hint)))
             set_tone(note, _TONES[problem.severity])
-            self._describe(self._editors[key], problem.message)
+            self._describe(self._editors[key], message)
         for key in appeared:
             self.reveal(key)
         for editor in self._notes:

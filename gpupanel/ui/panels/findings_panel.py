@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWi
 from typing_extensions import override
 
 from gpupanel.domain.finding import Finding
+from gpupanel.domain.setting_keys import with_titles
 from gpupanel.ui import formatting
 from gpupanel.ui.widgets.fix_buttons import FixButtons
 from gpupanel.ui.widgets.labels import ProseLabel
@@ -95,18 +96,19 @@ class FindingsPanel(QFrame):
             return
         problem, count = finding.problem, len(self._findings)
         self._icon.setSeverity(problem.severity)
-        self._message.setProse(problem.message)
+        message, hint = with_titles(problem.message), with_titles(problem.hint)
+        self._message.setProse(message)
         since = f"Since {formatting.time_of_day(finding.since_s)}"
         cost = f"; {finding.cost_text}." if finding.cost_text else "."
-        self._hint.setProse(f"{problem.hint} {since}{cost}")
+        self._hint.setProse(f"{hint} {since}{cost}")
         self.fixes.setProblem(problem)
         self._next.setText(
             f"{self._place + 1:,} of {count:,} \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}"
         )
         self._next.setAccessibleName(f"Finding {self._place + 1:,} of {count:,}: next")
         self._next.setVisible(count > 1)
-        self.setAccessibleName(problem.message)
-        self.setAccessibleDescription(problem.hint)
+        self.setAccessibleName(message)
+        self.setAccessibleDescription(hint)
 
     @Slot()
     def _turn(self) -> None:

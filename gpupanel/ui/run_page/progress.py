@@ -122,11 +122,9 @@ class ProgressRow(DroppingRow):
 
 
 def _epoch_text(status: RunStatus) -> str:
-    if status.evaluates:
+    if status.evaluates or not status.epoch or not status.epoch_total:
         return ""
-    if status.epoch_total:
-        return f"epoch {status.epoch:,}/{status.epoch_total:,}"
-    return ""
+    return f"epoch {status.epoch:,}/{status.epoch_total:,}"
 
 
 def _epoch_tip(status: RunStatus) -> str:

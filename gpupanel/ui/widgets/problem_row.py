@@ -14,6 +14,7 @@ from typing_extensions import override
 
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.problem_text import problem_text, problem_title
+from gpupanel.domain.setting_keys import with_titles
 from gpupanel.planning.rules.gpu_support_rules import DOCTOR_CODES
 from gpupanel.ui.widgets.command_line import CommandLine
 from gpupanel.ui.widgets.fix_buttons import FixButtons
@@ -61,20 +62,23 @@ class ProblemRow(QFrame):
         """Shows another problem in the same place."""
         self._problem = problem
         self._icon.setSeverity(problem.severity)
-        self._message.setProse(problem_title(problem))
-        self._hint.setProse(problem.hint)
+        title, hint = with_titles(problem_title(problem)), with_titles(problem.hint)
+        self._message.setProse(title)
+        self._hint.setProse(hint)
         self._hint.setVisible(bool(problem.hint))
         self._command.setCommand(problem.command)
         self._command.setVisible(bool(problem.command))
         self._doctor.setVisible(problem.code in DOCTOR_CODES)
         self.fixes.setProblem(problem)
-        self.setAccessibleName(problem_title(problem))
-        self.setAccessibleDescription(problem.hint)
+        self.setAccessibleName(title)
+        self.setAccessibleDescription(hint)
         self.setCursor(
             Qt.CursorShape.PointingHandCursor if problem.field else Qt.CursorShape.ArrowCursor
         )
         self.setToolTip(
-            wrapped(f"About {problem.field}. Click to go to the setting.") if problem.field else ""
+            wrapped(f"About {with_titles(problem.field)}. Click to go to the setting.")
+            if problem.field
+            else ""
         )
 
     def copy(self) -> None:

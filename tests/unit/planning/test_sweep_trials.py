@@ -98,10 +98,12 @@ def test_that_a_trial_is_named_by_what_differs() -> None:
     profile = swept('"training.learning_rate" = [0.5]\n"model.hidden" = [[8]]')
     values = {"training.learning_rate": 0.5, "model.hidden": (8, 4), "training.optimizer": "sgd"}
     trial = trial_profile(profile, 3, values)
-    assert trial.name == "digits 3: learning_rate 0.5, hidden [8, 4], optimizer sgd"
+    assert trial.name == "digits 3: learning rate 0.5, hidden layers [8, 4], optimizer sgd"
     assert trial.sweep is None
     assert trial.training.learning_rate == 0.5
-    assert values_text({"a.path": "x", "b.path": "y"}) == "a.path x, b.path y"
+    assert values_text(profile, {"a.path": "x", "b.path": "y"}) == "a.path x, b.path y"
+    drawn = {"training.learning_rate": 0.000139596}
+    assert values_text(profile, drawn) == "learning rate 0.00014"
 
 
 def test_that_a_long_name_is_shortened() -> None:

@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.setting_keys import with_titles
 from gpupanel.planning.rules.gpu_support_rules import DOCTOR_CODES
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.fix_buttons import FixButtons
@@ -55,12 +56,13 @@ class ProblemNote(QWidget):
         """Show another problem in the same place."""
         self._problem = problem
         self._icon.setSeverity(problem.severity)
-        self._message.setText(problem.message)
+        message, hint = with_titles(problem.message), with_titles(problem.hint)
+        self._message.setText(message)
         self.fixes.setProblem(problem)
         self._doctor.setVisible(problem.code in DOCTOR_CODES)
-        self.setToolTip(wrapped(problem.hint))
-        self.setAccessibleName(problem.message)
-        self.setAccessibleDescription(problem.hint)
+        self.setToolTip(wrapped(hint))
+        self.setAccessibleName(message)
+        self.setAccessibleDescription(hint)
 
 
 class ProblemNotes(QFrame):

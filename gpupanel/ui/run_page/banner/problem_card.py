@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLay
 
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.problem_text import problem_text
+from gpupanel.domain.setting_keys import with_titles
 from gpupanel.ui.run_page.banner.texts import sentences
 from gpupanel.ui.widgets.fix_buttons import FixButtons
 from gpupanel.ui.widgets.labels import Tone, set_tone
@@ -52,9 +53,9 @@ class ProblemCard(QFrame):
         if problem is None:
             return
         mark, tone = _LOOKS[problem.severity]
-        self._message.setText(mark + problem.message)
+        self._message.setText(mark + with_titles(problem.message))
         set_tone(self._message, tone)
-        self._hint.setText(problem.hint)
+        self._hint.setText(with_titles(problem.hint))
         self._hint.setVisible(bool(problem.hint))
         parts = (problem_text(problem), "\n".join(log_tail))
         self._detail = "\n\n".join(part for part in parts if part)

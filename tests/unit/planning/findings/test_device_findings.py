@@ -185,7 +185,8 @@ def test_that_a_busy_neighbour_on_the_processor_is_named() -> None:
     finding = found_in(hosts(None, 0.0, 0.35, 0.4))["other_process_on_cpu"]
 
     assert finding.problem.message == (
-        "Other programs take 35 % of a CPU, most of it ffmpeg (process 12345) with 30 %."
+        "Other programs take 35 % of a CPU; the busiest of them, ffmpeg (process 12345), takes "
+        "30 %."
     )
     assert finding.cost_fraction == pytest.approx(0.35)
     assert finding.since_s == START_S + 10
