@@ -151,7 +151,7 @@ def test_that_a_problem_unfolds_its_setting_once(training):
     assert seed.isVisibleTo(training)
     assert _note(training, problem.message) is not None
     training.findChild(FoldButton).click()
-    training.setProblems((problem, _problem("training.epochs")))
+    training.setProblems((problem, _problem("training.epochs", message="No.")))
     assert not seed.isVisibleTo(training), "a person folded it away"
     assert _note(training, problem.message) is None
     training.findChild(FoldButton).click()
