@@ -294,7 +294,7 @@ class TrainingSettings(Value):
         "epoch's where something is validated, else the last ones. The others stand beside it. A "
         "run that is resumed continues from the last ones in any case.",
         default=None,
-        off="the best where validated",
+        off="automatic",
     )
     best_metric: BestMetric = setting(
         "Best by",

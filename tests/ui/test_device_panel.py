@@ -453,3 +453,24 @@ def test_that_a_problem_of_the_installation_has_the_way_to_the_doctor_beside_its
     assert asked.args == [cpu]
     panel.setProblems((refused.model_copy(update={"code": "devices_mixed"}),))
     assert "Open Doctor" not in [each.text() for each in seen(panel, QPushButton)]
+
+
+def test_that_a_problem_leaves_a_low_panel_to_the_devices(panel, qtbot):
+    panel.setInventory(TWO_UNEQUAL)
+    refused = Problem(
+        code="memory_limit_cancels_growth",
+        field="memory",
+        message="RTX 4090 has a fixed limit; then RTX 3060 cannot grow: " * 3,
+        fix=Fix.of("Let every chosen GPU grow", "devices.visible", [CPU_KEY]),
+        alternatives=(Fix.of("Give each GPU a process of its own", "devices.visible", []),),
+    )
+    panel.setProblems((refused,))
+    panel.resize(304, 700)
+    qtbot.waitUntil(lambda: len(seen(panel.general, QPushButton)) == 2)
+    whole = panel.general.height()
+    panel.resize(304, 460)  # that of 1280 x 800 at 150 %
+    qtbot.waitUntil(lambda: len(seen(panel.general, QPushButton)) == 1)
+    qtbot.waitUntil(lambda: panel.general.height() < whole - 60)
+    assert panel.general.height() < 460 // 5
+    panel.resize(304, 700)
+    qtbot.waitUntil(lambda: len(seen(panel.general, QPushButton)) == 2)

@@ -17,7 +17,9 @@ from gpupanel.runs.following.readings import SampleBatch
 from gpupanel.ui import formatting, theme
 from gpupanel.ui.panels.live_panel import LivePanel
 from gpupanel.ui.plots.axes import TimeAxis, ValueAxis
+from gpupanel.ui.plots.axis_tools import SHORT_ZOOM_HINT
 from gpupanel.ui.plots.legend import Legend, LegendEntry
+from gpupanel.ui.widgets.labels import ShorterLabel
 from tests.fakes.devices import RTX_3060, RTX_4090, TWO_UNEQUAL
 from tests.fakes.readings import EIGHT_DEVICES, busy_sample
 
@@ -92,6 +94,20 @@ def test_that_an_empty_panel_says_what_will_appear(panel):
     assert state.isVisible()
     assert "Press Start" in state.text()
     assert not panel.plot_wall.isVisible()
+
+
+def test_that_how_to_zoom_is_said_where_there_is_room_for_all_of_it(panel, qtbot):
+    panel.setDevices(TWO_UNEQUAL)
+    panel.addSamples(SampleBatch.of([busy_sample(TWO_UNEQUAL, START + 1.0)]))
+    hint = next(each for each in panel.findChildren(ShorterLabel) if "Drag" in each.text())
+    said = set()
+    for width in range(1_600, 500, -25):
+        panel.resize(width, 600)
+        QApplication.sendPostedEvents()
+        said.add(hint.shownText())
+    assert said == {"", SHORT_ZOOM_HINT}
+    panel.setFileNote("Saved curves.csv.")
+    assert hint.text() == "Saved curves.csv."
 
 
 def test_that_a_run_that_starts_says_so_until_there_is_something_to_draw(panel):

@@ -84,3 +84,8 @@ def test_that_recent_files_and_examples_can_be_chosen(qtbot, bar):
         bar.examples_menu.actions()[0].trigger()
 
     assert example.args == [Path("/e/digits.toml")]
+
+
+def test_that_of_a_long_name_the_beginning_is_seen(bar):
+    bar.setDocument("n" * 200, is_dirty=False, path=None)
+    assert bar.findChild(QLineEdit).cursorPosition() == 0

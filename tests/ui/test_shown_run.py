@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from gpupanel.cli.run_end import run_document
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.profile import Profile
 from gpupanel.ui import formatting
 from gpupanel.ui.bindings.comparison import Comparison
 from gpupanel.ui.main_window import MainWindow
@@ -219,6 +220,30 @@ def test_that_no_page_and_no_tab_makes_a_small_window_larger(
         window.live_page.tabs.setCurrentIndex(tab)
         qtbot.wait(50)
         assert (window.width(), window.height()) == (853, 493), window.live_page.tabs.tabText(tab)
+
+
+def test_that_long_names_push_nothing_out_of_the_smallest_window(
+    qtbot: QtBot, window: MainWindow, runs_dir: Path, dressed: None
+) -> None:
+    name = "a rather long name of a profile that goes on"
+    window.session.open_profile(Profile(name=name), None)
+    window.resize(853, 533)
+    banner, link = window.live_page.banner, button(window, "run_link")
+    with WrittenRun(runs_dir, Profile(name=name)) as run:
+        run.begin()
+        run.step(12)
+        window.begin()
+        window.open_target(run.layout.root)
+        qtbot.waitUntil(banner.progress.isVisible, timeout=10_000)
+        qtbot.waitUntil(lambda: link.isVisible() and link.width() < 200, timeout=10_000)
+        assert button(window, "profile_open").isVisible()
+        assert button(window, "profile_save").isVisible()
+        title = window.findChild(QLabel, "shown_run")
+        qtbot.waitUntil(lambda: "…" in title.text(), timeout=10_000)
+        assert name in title.toolTip()
+        assert banner.progress.geometry().right() <= banner.width()
+        window.resize(1280, 533)
+        qtbot.waitUntil(lambda: title.text() == name, timeout=10_000)
 
 
 def test_that_warnings_of_the_log_are_counted_on_its_tab(

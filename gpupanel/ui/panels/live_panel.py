@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtGui import QAction, QKeySequence, QShortcut
 from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy, QStackedLayout, QToolButton, QWidget
-from typing_extensions import override
 
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.events import RunEnded
@@ -22,7 +21,7 @@ from gpupanel.ui.plots.plot_wall import PlotWall
 from gpupanel.ui.plots.run_curves import RunCurves
 from gpupanel.ui.plots.zoom_keys import ZoomKeys
 from gpupanel.ui.theme import GRID
-from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState
+from gpupanel.ui.widgets.labels import EmptyState, ShorterLabel
 from gpupanel.ui.widgets.layouts import column_in, row_in
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -77,14 +76,13 @@ class LivePanel(QWidget):
         )
         self._axes.setAxis(self._wall.axis)
         self._axes.setEpochsKnown(False)
-        self._hint = ElidedLabel()
+        self._hint = ShorterLabel()
         # The tools come first: it has what they leave.
         self._hint.setMinimumWidth(1)
         self._hint.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self._hint.setToolTip(wrapped(_HINT))
-        self._word = ""
         self._hint.setProperty("tone", "muted")
         self._hint.setProperty("textSize", "small")
+        self.setFileNote("")
         self._more = self._make_more_button()
         self._follow = QPushButton("Reset zoom")
         self._follow.setObjectName("live_whole_run")
@@ -199,19 +197,9 @@ class LivePanel(QWidget):
 
     def setFileNote(self, word: str) -> None:
         """Say what became of a file; empty: how to zoom."""
-        self._word = word
-        self._hint.setToolTip(wrapped(word or _HINT))
-        self._show_file_note()
-
-    @override
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._show_file_note()
-
-    def _show_file_note(self) -> None:
         # A hint that is cut off helps nobody.
-        has_room = self._hint.fontMetrics().horizontalAdvance(SHORT_ZOOM_HINT) <= self._hint.width()
-        self._hint.setText(self._word or (SHORT_ZOOM_HINT if has_room else ""))
+        self._hint.setForms((word,) if word else (SHORT_ZOOM_HINT, ""))
+        self._hint.setToolTip(wrapped(word or _HINT))
 
     def shown_plots(self) -> dict[str, bool]:
         """Which plots are shown, by what they are called in the menu."""

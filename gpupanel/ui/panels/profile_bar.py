@@ -74,6 +74,8 @@ class ProfileBar(DroppingRow):
         """Show the profile's name, its file and whether there is something to save."""
         if self._name.text() != name:
             self._name.setText(name)
+            # Its beginning says more than its end where not all of it is seen.
+            self._name.setCursorPosition(0)
         self._dirty.setVisible(is_dirty)
         place = str(path) if path is not None else "not saved to a file yet"
         self._actions.set_tip(self._actions.save, f"Saves the profile (Ctrl+S)\n{place}")

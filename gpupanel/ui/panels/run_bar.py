@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 from typing_extensions import override
 
 from gpupanel.domain.visible_text import visible_line
@@ -11,7 +11,7 @@ from gpupanel.ui.inputs.input import finish_editing
 from gpupanel.ui.menus.window_actions import WindowActions
 from gpupanel.ui.queue_button import QueueButton
 from gpupanel.ui.run_state import ButtonStates
-from gpupanel.ui.widgets.buttons import FollowingButton
+from gpupanel.ui.widgets.buttons import ElidedButton, FollowingButton
 from gpupanel.ui.widgets.labels import ElidedLabel, ShorterLabel, Tone, set_role, set_tone
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -19,8 +19,10 @@ NOTICE_MS = 6_000
 _BUTTON_WIDTH = 96
 """Pixels: as wide as the widest text that a button has, so that none moves another."""
 
-_WIDEST_NAME = 200
+_LEAST_NAME, _WIDEST_NAME = 112, 200
 """Pixels of a run's name; a longer one is shortened in its middle."""
+_LINK_PADDING = 5
+"""Pixels at either side of it."""
 
 _LEAST_STATE_WIDTH = 112
 """Pixels of the state where there is no room for all of its words."""
@@ -56,7 +58,7 @@ class RunBar(QWidget):
         self.setObjectName("run_bar")
         self._actions = actions or WindowActions(self)
         self._progress = ""
-        self._run = QPushButton(self)
+        self._run = ElidedButton(_LINK_PADDING, _LEAST_NAME, Qt.TextElideMode.ElideMiddle, self)
         self._run.setObjectName("run_link")
         self._run.setProperty("role", "link")
         self._run.setFocusPolicy(Qt.FocusPolicy.TabFocus)

@@ -1,4 +1,4 @@
-"""Buttons: an action, one that keeps the focus, and one that folds what is below it."""
+"""Buttons: an action, one that is shortened, one that keeps the focus, one that folds a part."""
 
 from PySide6.QtCore import QEvent, QSize, Qt, Slot
 from PySide6.QtGui import QAction, QHelpEvent, QPaintEvent
@@ -8,6 +8,7 @@ from PySide6.QtWidgets import (
     QPushButton,
     QSizePolicy,
     QStyle,
+    QStyleOptionButton,
     QStyleOptionToolButton,
     QStylePainter,
     QToolButton,
@@ -46,6 +47,40 @@ class ActionButton(QPushButton):
         self.setToolTip(self._action.toolTip())
         self.setEnabled(self._action.isEnabled())
         self.setVisible(self._action.isVisible())
+
+
+class ElidedButton(QPushButton):
+    """Its label is shortened where there is no room for all of it.
+
+    Args:
+        padding: Pixels at either side of the label.
+        narrowest: Pixels that it has in any case, where its label is not shorter.
+        mode: Where the label is shortened.
+        parent: The owner in Qt's sense.
+    """
+
+    def __init__(
+        self,
+        padding: int,
+        narrowest: int,
+        mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._padding, self._narrowest, self._mode = padding, narrowest, mode
+        # A button's own policy would not let it be narrower than its label.
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+
+    @override
+    def minimumSizeHint(self) -> QSize:
+        least = super().minimumSizeHint()
+        return QSize(min(self._narrowest, least.width()), least.height())
+
+    @override
+    def initStyleOption(self, option: QStyleOptionButton) -> None:
+        super().initStyleOption(option)
+        room = self.width() - 2 * self._padding
+        option.text = self.fontMetrics().elidedText(self.text(), self._mode, room)
 
 
 class FocusKeepingButton(QPushButton):

@@ -1,11 +1,11 @@
 """A button for each change to the profile that mends a problem."""
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QPushButton, QSizePolicy, QStyleOptionButton, QWidget
-from typing_extensions import override
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gpupanel.domain.change_text import change_text
 from gpupanel.domain.problem import Fix, Problem
+from gpupanel.ui.widgets.buttons import ElidedButton
 from gpupanel.ui.widgets.flow_layout import FlowLayout
 from gpupanel.ui.widgets.layouts import discard
 from gpupanel.ui.widgets.tips import wrapped
@@ -31,15 +31,25 @@ class FixButtons(QWidget):
         super().__init__(parent)
         self._further = further
         self._buttons: list[_FixButton] = []
+        self._problem: Problem | None = None
+        self._most: int | None = None
         self._layout = FlowLayout(self)
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
 
+    def setMost(self, most: int | None) -> None:
+        """Show so many fixes at most; ``None``: all that there are."""
+        if most != self._most:
+            self._most = most
+            if self._problem is not None:
+                self.setProblem(self._problem)
+
     def setProblem(self, problem: Problem) -> None:
         """Show the fixes of that problem; buttons that are there already stay."""
+        self._problem = problem
         first = () if problem.fix is None else (problem.fix,)
-        fixes = (*first, *problem.alternatives)
+        fixes = (*first, *problem.alternatives)[: self._most]
         while len(self._buttons) > len(fixes):
             button = self._buttons.pop()
             discard(self._layout, [button])
@@ -57,16 +67,12 @@ class FixButtons(QWidget):
         self.setVisible(bool(fixes) or is_further)
 
 
-class _FixButton(QPushButton):
-    """Its label is shortened where it is wider than the page."""
-
+class _FixButton(ElidedButton):
     fixRequested = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(_PADDING, _NARROWEST, parent=parent)
         self._fix: Fix | None = None
-        # A button's own policy would not let it be narrower than its label.
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.clicked.connect(self._request)
 
     def setFix(self, fix: Fix, *, is_first: bool) -> None:
@@ -83,16 +89,6 @@ class _FixButton(QPushButton):
         self.setAccessibleName(fix.label)
         lines = (fix.label, *(change_text(each) for each in fix.changes))
         self.setToolTip(wrapped("\n".join(lines)))
-
-    @override
-    def minimumSizeHint(self) -> QSize:
-        return QSize(_NARROWEST, super().minimumSizeHint().height())
-
-    @override
-    def initStyleOption(self, option: QStyleOptionButton) -> None:
-        super().initStyleOption(option)
-        room = self.width() - 2 * _PADDING
-        option.text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, room)
 
     def _request(self) -> None:
         if self._fix is not None:

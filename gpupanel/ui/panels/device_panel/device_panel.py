@@ -29,6 +29,8 @@ from gpupanel.ui.widgets.labels import Note
 from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.tips import wrapped
 
+_LOW = 64 * GRID
+"""Pixels; a lower panel has no room for two cards and all of a problem below them."""
 _NOTHING = DeviceInventory(devices=())
 
 
@@ -86,6 +88,7 @@ class DevicePanel(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if event.size().height() != event.oldSize().height():
+            self.general.setLow(is_low=event.size().height() < _LOW)
             self._fold_many()
 
     def value(self) -> DeviceChoices:

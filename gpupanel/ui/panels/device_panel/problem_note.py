@@ -8,7 +8,7 @@ from gpupanel.domain.setting_keys import with_titles
 from gpupanel.planning.rules.gpu_support_rules import DOCTOR_CODES
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.fix_buttons import FixButtons
-from gpupanel.ui.widgets.labels import Note
+from gpupanel.ui.widgets.labels import ElidedLabel, Note
 from gpupanel.ui.widgets.layouts import discard, row_in
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
 from gpupanel.ui.widgets.tips import wrapped
@@ -28,6 +28,9 @@ class ProblemNote(QWidget):
         self._problem = problem
         self._icon = SeverityIcon(problem.severity)
         self._message = Note(tone="")
+        self._line = ElidedLabel()
+        self._line.setProperty("textSize", "small")
+        self._line.hide()
         self.fixes = FixButtons()
         """Ask for what mends it."""
         self._doctor = QPushButton("Open Doctor")
@@ -42,6 +45,7 @@ class ProblemNote(QWidget):
         words = QVBoxLayout()
         words.setSpacing(GRID // 2)
         words.addWidget(self._message)
+        words.addWidget(self._line)
         words.addLayout(buttons)
         layout = row_in(self)
         layout.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
@@ -58,11 +62,18 @@ class ProblemNote(QWidget):
         self._icon.setSeverity(problem.severity)
         message, hint = with_titles(problem.message), with_titles(problem.hint)
         self._message.setText(message)
+        self._line.setText(message)
         self.fixes.setProblem(problem)
         self._doctor.setVisible(problem.code in DOCTOR_CODES)
         self.setToolTip(wrapped(hint))
         self.setAccessibleName(message)
         self.setAccessibleDescription(hint)
+
+    def setLow(self, *, is_low: bool) -> None:
+        """Take a line and the first fix only, where there is little room; or all it asks for."""
+        self._message.setHidden(is_low)
+        self._line.setVisible(is_low)
+        self.fixes.setMost(1 if is_low else None)
 
 
 class ProblemNotes(QFrame):
@@ -85,6 +96,7 @@ class ProblemNotes(QFrame):
         self._most = most
         self._problems: tuple[Problem, ...] = ()
         self._notes: list[ProblemNote] = []
+        self._is_low = False
         self._more = Note()
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(margin, margin, margin, margin)
@@ -95,6 +107,12 @@ class ProblemNotes(QFrame):
     def problems(self) -> tuple[Problem, ...]:
         """All of them, also those that are only counted."""
         return self._problems
+
+    def setLow(self, *, is_low: bool) -> None:
+        """Be as low as can be: what a note leaves out stands in What will happen."""
+        self._is_low = is_low
+        for note in self._notes:
+            note.setLow(is_low=is_low)
 
     def setProblems(self, problems: tuple[Problem, ...]) -> None:
         """Show these; notes that are there already stay, and the focus with them."""
@@ -115,6 +133,7 @@ class ProblemNotes(QFrame):
             note.setProblem(problem)
         for problem in problems[len(self._notes) :]:
             note = ProblemNote(problem)
+            note.setLow(is_low=self._is_low)
             note.fixes.fixRequested.connect(self.fixRequested)
             note.doctorRequested.connect(self.doctorRequested)
             self._layout.insertWidget(len(self._notes), note)

@@ -2,7 +2,7 @@
 
 import re
 
-from PySide6.QtCore import QEvent, QSize
+from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
 from typing_extensions import override
@@ -23,7 +23,9 @@ _MEMORY_TIP = (
 )
 
 _LONGEST_TITLE = 60
-"""Letters; a longer one would make the window wider than a screen."""
+"""Letters; a longer one leaves no room for what the run does."""
+_LEAST_TITLE_WIDTH = 160
+"""Pixels."""
 _LEAST_STATE_WIDTH = 48
 """Pixels."""
 _BETWEEN = re.compile("; | · ")
@@ -41,7 +43,7 @@ class RunBanner(QFrame):
     def __init__(self, actions: WindowActions | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("run_banner")
-        self._run_name = self._label = self._end = self._facts = ""
+        self._run_name = self._label = self._end = self._facts = self._whole_title = ""
         self._is_beside: bool | None = None
         self._make_words()
         self.progress = ProgressRow(self)
@@ -120,7 +122,7 @@ class RunBanner(QFrame):
     @override
     def minimumSizeHint(self) -> QSize:
         least = super().minimumSizeHint()
-        return QSize(self._title.sizeHint().width() + _LEAST_STATE_WIDTH, least.height())
+        return QSize(_LEAST_TITLE_WIDTH + _LEAST_STATE_WIDTH, least.height())
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -138,6 +140,7 @@ class RunBanner(QFrame):
         """Put the buttons beside the words, or below them where there is no room beside them."""
         middle = self._state if self.progress.isHidden() else self.progress
         gaps = 3 * self._head.horizontalSpacing()
+        self._cut_title(self.width() - gaps - middle.minimumSizeHint().width())
         left = self.width() - self._title.sizeHint().width() - gaps
         beside = left - self.buttons.sizeHint().width()
         is_beside = beside >= middle.minimumSizeHint().width() + _LEAST_STATE_WIDTH
@@ -182,9 +185,19 @@ class RunBanner(QFrame):
 
     def _show_title(self) -> None:
         title = self.title()
-        self._title.setText(title if len(title) <= _LONGEST_TITLE else f"{title[:_LONGEST_TITLE]}…")
-        names = [self._label, self._run_name] if self._label else []
+        self._whole_title = title if len(title) <= _LONGEST_TITLE else f"{title[:_LONGEST_TITLE]}…"
+        self._title.setText(self._whole_title)
+        names = [self._label, self._run_name] if self._label else [title]
         self._title.setToolTip(wrapped("\n".join(names)))
+        self._arrange()
+
+    def _cut_title(self, room: int) -> None:
+        """Shorten the name where all of it would push what the run does out of the window."""
+        metrics = self._title.fontMetrics()
+        most = max(_LEAST_TITLE_WIDTH, room)
+        shown = metrics.elidedText(self._whole_title, Qt.TextElideMode.ElideMiddle, most)
+        if shown != self._title.text():
+            self._title.setText(shown)
 
     def _compose(self) -> None:
         head = self._head = QGridLayout()
