@@ -96,10 +96,12 @@ def test_that_an_empty_panel_says_what_will_appear(panel):
     assert not panel.plot_wall.isVisible()
 
 
-def test_that_how_to_zoom_is_said_where_there_is_room_for_all_of_it(panel, qtbot):
+def test_that_how_to_zoom_is_said_where_there_is_room_for_all_of_it(panel):
     panel.setDevices(TWO_UNEQUAL)
+    panel.addEvents([RunStarted(time_s=START, supervisor_pid=1)])
     panel.addSamples(SampleBatch.of([busy_sample(TWO_UNEQUAL, START + 1.0)]))
     hint = next(each for each in panel.findChildren(ShorterLabel) if "Drag" in each.text())
+    assert hint.isVisible()
     said = set()
     for width in range(1_600, 500, -25):
         panel.resize(width, 600)
