@@ -101,6 +101,21 @@ def test_that_a_setting_that_differs_stands_against_the_accuracy(dialog, plot):
     assert dialog.findChild(QLabel, "scatter_word").text() == "4 runs; 1 without such values"
 
 
+def test_that_the_numbers_of_a_setting_are_written_as_everywhere(qtbot, panel):
+    sizes = (1_000, 20_000, 3_000, 4_000, 5_000)
+    panel.setSettings(
+        {
+            run.name: RunSettings((("training.global_batch_size", size),))
+            for run, size in zip(RUNS, sizes, strict=True)
+        }
+    )
+    qtbot.mouseClick(panel.findChild(QPushButton, "runs_scatter"), Qt.MouseButton.LeftButton)
+    plot = panel.findChild(ScatterDialog, "scatter_dialog").findChild(ScatterPlot, "scatter_plot")
+    axis = plot.getPlotItem().getAxis("bottom")
+    ((_, places),) = axis.tickValues(0.0, 1.0, 2_000.0)
+    assert axis.tickStrings(places, 1.0, 1.0) == ["5,000", "10,000", "15,000", "20,000"]
+
+
 def test_that_a_setting_that_some_runs_lack_is_no_difference(qtbot, panel):
     lacking = {
         name: RunSettings((("data.augmentation.rotation", 0.0), *settings.pairs))
