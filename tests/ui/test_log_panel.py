@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QPlainTextEdit, QPushButton, QT
 
 from gpupanel.runs.following.log_lines import LineKind, line_kind
 from gpupanel.ui.panels.log_panel import LogPanel
+from gpupanel.ui.widgets.labels import Note
 
 
 @pytest.fixture
@@ -220,5 +221,12 @@ def test_that_nothing_scrolls_where_all_lines_are_folded_away(panel, qtbot):
         + "\n"
     )
     assert not text.horizontalScrollBar().isVisible()
+    (note,) = text.findChildren(Note)
+    assert note.isVisible()  # an empty page without a word looks broken
+    panel.findChild(QToolButton, "log_start_up").setChecked(True)
+    assert not note.isVisible()
+    panel.findChild(QToolButton, "log_start_up").setChecked(False)
+    assert note.isVisible()
     panel.append("loss is " + "0" * 4000 + "\n")
     qtbot.waitUntil(text.horizontalScrollBar().isVisible)
+    assert not note.isVisible()

@@ -115,10 +115,12 @@ def test_that_runs_are_shown_newest_first(table):
 
     assert _names(table) == ["going", "best", "lost"]
     assert [row[2] for row in rows] == ["Running, 45 %", "Completed", "Lost"]
-    assert rows[1][3:] == ["0:41", "97.5 %", "0.1000", "118,000 ex/s", "RTX 4090", ""]
+    assert rows[1][3:] == ["0:41", "97.5 %", "0.1000", "118,000 ex/s", "RTX 4090"]
 
 
 def test_that_a_name_of_its_own_takes_the_place_of_the_profiles(panel, table):
+    place = [column.key for column in COLUMNS].index("notes")
+    assert table.isColumnHidden(place)  # nothing was noted yet
     named = BEST.model_copy(update={"label": "mine", "notes": "first line\nsecond"})
     panel.setRuns((GOING, named, LOST))
 

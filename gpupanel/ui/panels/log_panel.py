@@ -12,6 +12,7 @@ from gpupanel.domain.visible_text import visible_lines
 from gpupanel.runs.following.log_lines import LineKind, line_kind
 from gpupanel.ui import formatting
 from gpupanel.ui.widgets.buttons import FoldButton
+from gpupanel.ui.widgets.labels import Note
 from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.tips import teach, wrapped
 
@@ -27,6 +28,7 @@ _WIDEST_SEARCH = 200
 _LONGEST_SEARCH = 200
 _NOTHING_YET = "The output of TensorFlow and the trainer appears here during a run."
 _NO_OUTPUT = "No output recorded"
+_ALL_FOLDED = "Nothing but what TensorFlow prints in every run, which is folded away above."
 
 
 class LogPanel(QWidget):
@@ -62,6 +64,10 @@ class LogPanel(QWidget):
             "the whole log is trainer.log in the run's folder."
         )
         self._text.setAccessibleName("Trainer log")
+        self._folded = Note(_ALL_FOLDED, parent=self._text)
+        self._folded.setTextInteractionFlags(Qt.TextInteractionFlag.NoTextInteraction)
+        self._folded.setWordWrap(False)
+        self._folded.move(12, 10)
         self._kinds: deque[LineKind] = deque()
         """The kind of each line that is kept."""
         self._counts: Counter[LineKind] = Counter()
@@ -246,6 +252,7 @@ class LogPanel(QWidget):
         self._start_up.setEnabled(not is_filtered)
         # What is folded away has its width all the same.
         has_lines = is_filtered or self._start_up.isChecked() or len(self._kinds) > routine
+        self._folded.setVisible(routine > 0 and not has_lines)
         policy = Qt.ScrollBarPolicy
         self._text.setHorizontalScrollBarPolicy(
             policy.ScrollBarAsNeeded if has_lines else policy.ScrollBarAlwaysOff

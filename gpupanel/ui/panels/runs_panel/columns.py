@@ -335,6 +335,7 @@ COLUMNS: tuple[Column[RunSummary], ...] = (
 SHOWN_WHERE_ANY: Mapping[str, Callable[[RunSummary], object]] = {
     "restarts": lambda run: run.restarts,
     "tags": lambda run: run.tags,
+    "notes": lambda run: run.notes,
 }
 """Columns that are usually only there where some run has something in them."""
 STARTED = next(place for place, column in enumerate(COLUMNS) if column.key == "started")
