@@ -1,5 +1,7 @@
 """A legend's entries switch curves; the pointer shows values in every plot."""
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QMouseEvent
@@ -62,6 +64,21 @@ def test_that_a_value_wider_than_expected_is_drawn_whole(qtbot, value):
         legend.setEntries((LegendEntry("validation", value, widest, color),))
         pictures.append(legend.grab().toImage())
     assert pictures[0] == pictures[1]
+
+
+def test_that_where_not_all_names_have_room_the_first_ones_are_said(qtbot):
+    def picture(*names: str):
+        legend = Legend()
+        qtbot.addWidget(legend)
+        metrics = legend.fontMetrics()
+        legend.resize(metrics.horizontalAdvance("computevalidation") + 150, 24)
+        entry = LegendEntry("", "40 %", "100 %", QColor("red"), keeps_name=True)
+        legend.setEntries(tuple(replace(entry, label=name) for name in names))
+        return legend.grab().toImage()
+
+    cut = picture("compute", "validation", "a name that has no room here", "nor has this one")
+    assert cut == picture("compute", "validation", "", "")
+    assert cut != picture("", "", "", "")
 
 
 def show(panel) -> None:

@@ -77,9 +77,9 @@ _CLICK_TIP = "Click to hide or show a curve."
 class Legend(QWidget):
     """One row, right-aligned: a mark, the name and the value of each curve.
 
-    Where there is no room for the names, values alone; where there is none for these, marks
-    alone. The tooltip always has everything. A click on a curve that has a name, or the arrow keys
-    and Space, ask for it to be hidden or shown.
+    Where there is no room for the names, values alone; where there is none for these, the last
+    ones have their marks alone. The tooltip always has everything. A click on a curve that has a
+    name, or the arrow keys and Space, ask for it to be hidden or shown.
     """
 
     toggled = Signal(str)
@@ -158,11 +158,11 @@ class Legend(QWidget):
     def _placed(self) -> list[tuple[LegendEntry, tuple[str, str], int]]:
         """Each entry, what is written of it, and where it begins."""
         kept = [(entry, entry.widest_in(self.fontMetrics())) for entry in self._entries]
-        layouts = (
-            [(entry.label, widest) for entry, widest in kept],
-            [(entry.label, "") if entry.keeps_name else ("", widest) for entry, widest in kept],
-            [("", "") for _ in self._entries],
-        )
+        whole = [(entry.label, widest) for entry, widest in kept]
+        short = [(entry.label, "") if entry.keeps_name else ("", widest) for entry, widest in kept]
+        count = len(short)
+        cut = [[*short[:said], *[("", "")] * (count - said)] for said in reversed(range(count + 1))]
+        layouts = [whole, *cut]
         shown = next(
             (texts for texts in layouts if sum(map(self._width, texts)) <= self.width()),
             layouts[-1],

@@ -221,6 +221,7 @@ class _CurvesArea(PageScroll):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self._findings = findings
         column = column_in(self.page, spacing=GRID // 2)
+        column.setContentsMargins(0, GRID // 2, 0, 0)
         column.addWidget(findings, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(curves, 1)
 
