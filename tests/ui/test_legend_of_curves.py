@@ -81,6 +81,19 @@ def test_that_where_not_all_names_have_room_the_first_ones_are_said(qtbot):
     assert cut != picture("", "", "", "")
 
 
+def test_that_marks_are_seen_all_or_not_at_all(qtbot):
+    legend = Legend()
+    qtbot.addWidget(legend)
+    legend.resize(60, 24)
+    blank = legend.grab().toImage()
+    entry = LegendEntry("training", "0.5", "0.5", QColor("red"))
+    legend.setEntries((entry,) * 2)
+    assert legend.grab().toImage() != blank
+    legend.setEntries((entry,) * 6)
+    assert legend.grab().toImage() == blank
+    assert "training: 0.5" in legend.accessibleDescription()
+
+
 def show(panel) -> None:
     validated = Metrics(loss=1.0, val_loss=1.5, val_accuracy=0.5)
     panel.addEvents(

@@ -77,9 +77,9 @@ _CLICK_TIP = "Click to hide or show a curve."
 class Legend(QWidget):
     """One row, right-aligned: a mark, the name and the value of each curve.
 
-    Where there is no room for the names, values alone; where there is none for these, the last
-    ones have their marks alone. The tooltip always has everything. A click on a curve that has a
-    name, or the arrow keys and Space, ask for it to be hidden or shown.
+    Where there is no room for the names, values alone; where there is none for these, marks alone;
+    where not all marks have room, nothing. The tooltip always has everything. A click on a curve
+    that has a name, or the arrow keys and Space, ask for it to be hidden or shown.
     """
 
     toggled = Signal(str)
@@ -160,13 +160,16 @@ class Legend(QWidget):
         kept = [(entry, entry.widest_in(self.fontMetrics())) for entry in self._entries]
         whole = [(entry.label, widest) for entry, widest in kept]
         short = [(entry.label, "") if entry.keeps_name else ("", widest) for entry, widest in kept]
-        count = len(short)
-        cut = [[*short[:said], *[("", "")] * (count - said)] for said in reversed(range(count + 1))]
-        layouts = [whole, *cut]
+        # Of names some are better than none; a value among marks alone would only be odd.
+        names = len(short) if all(entry.keeps_name for entry in self._entries) else 0
+        marks = [("", "")] * len(short)
+        some = [[*short[:said], *marks[said:]] for said in reversed(range(1, names))]
+        layouts = [whole, short, *some, marks]
         shown = next(
-            (texts for texts in layouts if sum(map(self._width, texts)) <= self.width()),
-            layouts[-1],
+            (texts for texts in layouts if sum(map(self._width, texts)) <= self.width()), None
         )
+        if shown is None:
+            return []
         left = self.width() - sum(map(self._width, shown)) + _BETWEEN
         placed = []
         for entry, texts in zip(self._entries, shown, strict=True):
