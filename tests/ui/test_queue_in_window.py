@@ -399,6 +399,10 @@ def test_that_a_name_is_whole_as_long_as_there_is_room(
     add(files, runs_dir, "x" * 200)
     qtbot.waitUntil(lambda: len(names(window)) == 2, timeout=10_000)
     assert table.columnWidth(1) == table.viewport().width() // 2
+    window.resize(1100, 700)
+    qtbot.wait(10)
+    assert table.columnWidth(1) > 300
+    assert table.horizontalScrollBar().maximum() == 0
 
 
 def test_that_the_run_of_an_entry_opens_in_live(

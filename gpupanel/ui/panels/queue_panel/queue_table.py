@@ -196,6 +196,8 @@ _MOST_ROWS = 5
 """More are scrolled: the runs below need their room, too."""
 _WIDTHS = (5 * GRID, 24 * GRID, 13 * GRID, 20 * GRID)
 _NAME = 1
+_LEAST_LAST = 13 * GRID
+"""Pixels of the last column."""
 
 
 class QueueTable(TableView[QueueRow]):
@@ -268,7 +270,11 @@ class QueueTable(TableView[QueueRow]):
         header = self.horizontalHeader()
         if not self.queue.rowCount() or header.sectionSize(_NAME) != self._fitted:
             return  # empty, or drawn to another width by hand
-        wanted = min(self.sizeHintForColumn(_NAME), self.viewport().width() // 2)
+        last = header.count() - 1
+        others = sum(header.sectionSize(each) for each in range(last) if each != _NAME)
+        # The last column takes what is left: with less than its least the table would scroll.
+        room = min(self.viewport().width() // 2, self.viewport().width() - others - _LEAST_LAST)
+        wanted = min(self.sizeHintForColumn(_NAME), room)
         header.resizeSection(_NAME, max(_WIDTHS[_NAME], wanted))
         self._fitted = header.sectionSize(_NAME)
 
