@@ -7,7 +7,7 @@ from pydantic import Field
 
 from gpupanel.domain.data import DataSettings
 from gpupanel.domain.model import Outputs
-from gpupanel.domain.number_text import short_number
+from gpupanel.domain.number_text import byte_size, short_number
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.value import Value
 
@@ -85,15 +85,9 @@ class ModelExport(Value):
         return not any(problem.is_error for problem in self.problems)
 
 
-def size_text(size_bytes: int) -> str:
-    """How large a file is, for people."""
-    size = size_bytes / 2**20
-    return f"{size:,.1f} MiB" if size >= 0.1 else f"{size_bytes:,} bytes"
-
-
 def export_sentence(found: ModelExport) -> str:
     """What was written, in one sentence."""
-    text = size_text(found.size_bytes)
+    text = byte_size(found.size_bytes)
     if found.largest_difference is None:
         return f"{text}, not compared with the model."
     what = "examples of the data" if found.of_data else "examples of random numbers"

@@ -3,7 +3,7 @@
 from typing import assert_never
 
 from gpupanel.domain.events import Phase
-from gpupanel.domain.model_export import size_text
+from gpupanel.domain.number_text import byte_size
 from gpupanel.domain.outcome import Metrics, Outcome, SavedWork
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.time_spent import TimeCategory
@@ -129,7 +129,7 @@ def card_text(status: RunStatus) -> str:
     if status.energy is not None:
         words.append(formatting.watt_hours(status.energy.watt_hours))
     if status.model_bytes is not None:
-        words.append(f"model {size_text(status.model_bytes)}")
+        words.append(f"model {byte_size(status.model_bytes)}")
     text = " · ".join(words)
     return text[:1].upper() + text[1:]
 

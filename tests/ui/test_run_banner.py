@@ -180,6 +180,11 @@ def test_that_many_buttons_make_no_window_wider(banner):
     assert banner.minimumSizeHint().width() == before
 
 
+def said(label: QLabel) -> str:
+    """Its words, wherever their lines may not end."""
+    return label.text().replace("\N{NO-BREAK SPACE}", " ")
+
+
 def test_that_what_a_run_reached_is_never_cut(qtbot, banner):
     banner.setEnd("Completed · validation accuracy 99.2 %")
     banner.setCard("Model of the last epoch · took 1:06")
@@ -187,14 +192,27 @@ def test_that_what_a_run_reached_is_never_cut(qtbot, banner):
     state, card = banner.findChild(QLabel, "shown_state"), banner.findChild(QLabel, "run_card")
     banner.resize(1200, 200)
     qtbot.waitUntil(lambda: state.shownText() == "Completed · validation accuracy 99.2 %")
-    assert card.text() == "Model of the last epoch · took 1:06"
+    assert said(card) == "Model of the last epoch · took 1:06"
     banner.resize(500, 200)
     qtbot.waitUntil(lambda: state.shownText() == "Completed")
-    assert card.text() == "Validation accuracy 99.2 % · model of the last epoch · took 1:06"
+    assert said(card) == "Validation accuracy 99.2 % · model of the last epoch · took 1:06"
     assert "99.2 %" in state.toolTip()
     banner.setCard("")
-    assert card.text() == "Validation accuracy 99.2 %"
+    assert said(card) == "Validation accuracy 99.2 %"
     assert card.isVisible()
+
+
+def test_that_no_line_of_what_a_run_reached_ends_within_a_fact(banner):
+    banner.setCard(
+        "Model of epoch 4, the last and the best one · took 0:08 · 3,939 ex/s · model 1 MiB"
+    )
+    pieces = banner.findChild(QLabel, "run_card").text().split(" ")
+    assert [said.replace("\N{NO-BREAK SPACE}", " ") for said in pieces] == [
+        "Model of epoch 4, the last and the best one ·",
+        "took 0:08 ·",
+        "3,939 ex/s ·",
+        "model 1 MiB",
+    ]
 
 
 def test_that_only_what_went_wrong_is_shown_as_such(banner):

@@ -54,7 +54,8 @@ def button(window: MainWindow, name: str) -> QPushButton:
 
 
 def words(widget: QWidget) -> list[str]:
-    return [each.text() for each in widget.findChildren(QLabel) if each.isVisible()]
+    said = [each.text() for each in widget.findChildren(QLabel) if each.isVisible()]
+    return [each.replace("\N{NO-BREAK SPACE}", " ") for each in said]
 
 
 def cells(widget: QWidget) -> list[str]:

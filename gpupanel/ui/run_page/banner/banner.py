@@ -28,6 +28,9 @@ _LEAST_TITLE_WIDTH = 160
 """Pixels."""
 _LEAST_STATE_WIDTH = 48
 """Pixels."""
+_NO_BREAK = "\N{NO-BREAK SPACE}"
+_LONGEST_FACT = 44
+"""Letters of a fact that has room on one line, however small the window is."""
 _BETWEEN = re.compile("; | · ")
 """Where the words of an end may go on in the next line."""
 
@@ -155,9 +158,9 @@ class RunBanner(QFrame):
         shown, rest = self._end[: fitting[-1]], _BETWEEN.sub("", self._end[fitting[-1] :], 1)
         facts = f"{rest} · {within_words(self._facts)}" if rest and self._facts else rest
         card = _capitalised(facts) if rest else self._facts
-        if (shown, card) != (self._state.text(), self._card.text()):
+        if (shown, _unbroken(card)) != (self._state.text(), self._card.text()):
             self._state.setText(shown)
-            self._card.setText(card)
+            self._card.setText(_unbroken(card))
         self._card.setVisible(bool(card))
 
     def _place_buttons(self, *, is_beside: bool) -> None:
@@ -220,6 +223,15 @@ class RunBanner(QFrame):
         self.setMemory("")
         self.setGaps("")
         self.setNotice("")
+
+
+def _unbroken(facts: str) -> str:
+    """The same with lines that end behind a fact: none begins with a dot, or within a figure."""
+    whole = [
+        fact.replace(" ", _NO_BREAK) if len(fact) <= _LONGEST_FACT else fact
+        for fact in facts.split(" · ")
+    ]
+    return f"{_NO_BREAK}· ".join(whole)
 
 
 def _capitalised(words: str) -> str:
