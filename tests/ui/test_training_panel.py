@@ -291,3 +291,6 @@ def test_that_problems_lead_to_the_new_fields(panel, qtbot):
 def test_that_it_says_in_short_what_is_set_before_anything_was_changed(panel):
     panel.set_folded(folded=True)
     assert panel._head.words.text() == "3 epochs · batch 64 · learning rate 0.001"
+    rate = {"learning_rate": 0.000139596}
+    panel.setValue(panel.value().model_copy(update=rate))
+    assert panel._head.words.text() == "3 epochs · batch 64 · learning rate 0.0001396"

@@ -270,4 +270,5 @@ def _other_rate(context: FindingContext) -> float:
     training = context.profile.training
     usual = training.optimizer.traits.usual_rate
     is_near = usual / 30.0 <= training.learning_rate <= 3.0 * usual
-    return training.learning_rate / 10.0 if is_near else usual
+    # A trial of a sweep has six digits, of which a button needs two.
+    return float(f"{training.learning_rate / 10.0:.1e}") if is_near else usual

@@ -9,6 +9,7 @@ from gpupanel.domain.fine_tuning import FineTuning
 from gpupanel.domain.setting import setting_of
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.domain.value import Value
+from gpupanel.ui import formatting
 from gpupanel.ui.forms.settings_card import SettingsCard
 from gpupanel.ui.forms.table_input import TableInput
 from gpupanel.ui.forms.value_form import ValueForm
@@ -79,5 +80,5 @@ class TrainingPanel(SettingsCard):
 
 def _summary(value: TrainingSettings) -> str:
     epochs = "1 epoch" if value.epochs == 1 else f"{value.epochs:,} epochs"
-    rate = f"learning rate {value.learning_rate:g}"
+    rate = f"learning rate {formatting.setting_number(value.learning_rate)}"
     return f"{epochs} · batch {value.global_batch_size:,} · {rate}"
