@@ -145,7 +145,7 @@ def _class_table(matrix: "ConfusionMatrix") -> Table:
 
 def _mistaken_for(matrix: "ConfusionMatrix", index: int) -> str:
     mistake = matrix.most_mistaken_for(index)
-    return "" if mistake is None else f"{mistake[0]} ({mistake[1]:,})"
+    return "" if mistake is None else mistake.text
 
 
 def _fraction(value: float | None) -> str:

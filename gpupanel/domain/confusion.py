@@ -34,6 +34,28 @@ class ClassMetrics(Value):
         return 2 * self.right / both if both else None
 
 
+class Mistake(Value):
+    """What examples of a class were wrongly taken for most often.
+
+    Attributes:
+        names: Of the class; of several that are equally frequent the first two.
+        others: How many more are equally frequent.
+        count: Examples that were taken for it, or for each of them.
+    """
+
+    names: tuple[str, ...]
+    others: int = 0
+    count: int
+
+    @property
+    def text(self) -> str:
+        """In a cell of a table: "dog (3)", "cat, dog (2 each)"."""
+        if len(self.names) == 1:
+            return f"{self.names[0]} ({self.count:,})"
+        more = f" and {self.others:,} more" if self.others else ""
+        return f"{', '.join(self.names)}{more} ({self.count:,} each)"
+
+
 class LabelMetrics(Value):
     """How well each of several labels is recognised, of which an example may have any.
 
@@ -43,7 +65,7 @@ class LabelMetrics(Value):
 
     classes: tuple[ClassMetrics, ...]
 
-    def most_mistaken_for(self, index: int) -> tuple[str, int] | None:
+    def most_mistaken_for(self, index: int) -> Mistake | None:
         """Nothing: an example that lacks a label has not another one in its place."""
         del index
         return None

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from gpupanel.domain.confusion import ClassMetrics, LabelMetrics
+from gpupanel.domain.confusion import ClassMetrics, LabelMetrics, Mistake
 from gpupanel.domain.events import EvaluationDone
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.run_layout import RunLayout
@@ -120,13 +120,17 @@ class ConfusionMatrix:
         shades = np.rint(1 + (STRONGEST - 1) * part)
         return np.where(counts > 0, shades, 0).astype(np.uint8)
 
-    def most_mistaken_for(self, index: int) -> tuple[str, int] | None:
-        """The other class that most examples of a class were taken for, and how many.
+    def most_mistaken_for(self, index: int) -> Mistake | None:
+        """The other class, or the classes, that most examples of a class were taken for.
 
         ``None``: all of them were taken rightly, or there are none.
         """
-        column, count = self._worst[0][index], self._worst[1][index]
-        return (self.class_names[column], count) if count else None
+        first, second, alike, count = (each[index] for each in self._worst)
+        if not count:
+            return None
+        places = (first,) if alike == 1 else (first, second)
+        names = tuple(self.class_names[place] for place in places)
+        return Mistake(names=names, others=alike - len(names), count=count)
 
     def count_at(self, row: int, column: int) -> int:
         """How many examples of one class were taken for another, or for the same."""
@@ -172,16 +176,20 @@ class ConfusionMatrix:
         return self._sums(rows[on], counts[on])
 
     @cached_property
-    def _worst(self) -> tuple[list[int], list[int]]:
-        """For each class the other one that most were taken for, and how many; the first such."""
+    def _worst(self) -> list[list[int]]:
+        """Of each class the first two that most were taken for, how many such, and how often."""
         rows, columns, counts = self.cells
+        most = np.zeros(self.size, np.int64)
         off = rows != columns
-        rows, columns, counts = rows[off], columns[off], counts[off]
-        order = np.lexsort((columns, -counts, rows))
-        found, first = np.unique(rows[order], return_index=True)
-        worst = np.zeros((2, self.size), np.int64)
-        worst[0, found], worst[1, found] = columns[order][first], counts[order][first]
-        return worst[0].tolist(), worst[1].tolist()
+        np.maximum.at(most, rows[off], counts[off])
+        worst = off & (counts == most[rows])
+        found, first, alike = np.unique(rows[worst], return_index=True, return_counts=True)
+        # The cells of a row follow each other; where there is no second one nobody asks for it.
+        second = np.minimum(first + 1, max(0, worst.sum() - 1))
+        told = np.zeros((4, self.size), np.int64)
+        told[:, found] = columns[worst][first], columns[worst][second], alike, most[found]
+        each: list[list[int]] = told.tolist()
+        return each
 
     def _sums(
         self, places: npt.NDArray[np.int64], counts: Counts, size: int | None = None

@@ -7,7 +7,7 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QHeaderView, QSizePolicy, QWidget
 from typing_extensions import override
 
-from gpupanel.domain.confusion import ClassMetrics, LabelMetrics
+from gpupanel.domain.confusion import ClassMetrics, LabelMetrics, Mistake
 from gpupanel.ui import formatting
 from gpupanel.ui.widgets.table_model import Column, TableModel
 from gpupanel.ui.widgets.table_view import TableView
@@ -28,7 +28,7 @@ class _Row:
 
     number: int
     metrics: ClassMetrics
-    mistake: tuple[str, int] | None
+    mistake: Mistake | None
 
 
 def _or_last(value: float | None) -> float:
@@ -36,7 +36,7 @@ def _or_last(value: float | None) -> float:
 
 
 def _mistake_text(row: _Row) -> str:
-    return "" if row.mistake is None else f"{row.mistake[0]} ({row.mistake[1]:,})"
+    return "" if row.mistake is None else row.mistake.text
 
 
 _COLUMNS: tuple[Column[_Row], ...] = (
@@ -76,9 +76,10 @@ _COLUMNS: tuple[Column[_Row], ...] = (
     ),
     Column(
         "Confused with",
-        "The wrong class that was predicted most often for its examples, and how often.",
+        "The wrong class that was predicted most often for its examples, and how often; several "
+        "where they are equally frequent.",
         _mistake_text,
-        lambda row: 0.0 if row.mistake is None else row.mistake[1],
+        lambda row: 0.0 if row.mistake is None else row.mistake.count,
     ),
 )
 

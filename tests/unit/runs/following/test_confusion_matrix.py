@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpupanel.domain.confusion import Mistake
 from gpupanel.domain.events import EvaluationDone
 from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.problem import Problem
@@ -57,8 +58,23 @@ def test_that_figures_are_those_of_the_counts() -> None:
 
 
 def test_that_the_worst_mistake_is_named() -> None:
-    assert PETS.most_mistaken_for(0) == ("dog", 2)
+    mistake = PETS.most_mistaken_for(0)
+    assert mistake is not None
+    assert mistake.text == "dog (2)"
     assert PETS.most_mistaken_for(2) is None
+
+
+def test_that_mistakes_that_are_equally_frequent_are_all_told() -> None:
+    counts = (9, 2, 2, 0, 0), (1, 5, 1, 1, 1), (0, 0, 3, 0, 1), (0,) * 5, (4, 4, 0, 4, 0)
+    matrix = ConfusionMatrix.of_counts(counts, "abcde")
+    told = [matrix.most_mistaken_for(number) for number in range(5)]
+    assert [each and each.text for each in told] == [
+        "b, c (2 each)",
+        "a, c and 2 more (1 each)",
+        "e (1)",
+        None,
+        "a, b and 1 more (4 each)",
+    ]
 
 
 def test_that_no_examples_have_no_accuracy() -> None:
@@ -81,14 +97,11 @@ def test_that_figures_and_blocks_add_up(counts: list[list[int]]) -> None:
     assert sum(each.examples for each in matrix.classes) == matrix.examples
     assert sum(each.predicted for each in matrix.classes) == matrix.examples
     for number, row in enumerate(counts):
-        others = {count: name for name, count in reversed([*zip("abcd", row, strict=True)])}
-        others = {
-            count: "abcd"[column]
-            for column, count in reversed([*enumerate(row)])
-            if column != number and count
-        }
-        worst = max(others, default=None)
-        wanted = None if worst is None else (others[worst], worst)
+        others = {"abcd"[at]: count for at, count in enumerate(row) if at != number and count}
+        worst = max(others.values(), default=0)
+        names = tuple(name for name, count in others.items() if count == worst)
+        more = len(names[2:])
+        wanted = Mistake(names=names[:2], others=more, count=worst) if names else None
         assert matrix.most_mistaken_for(number) == wanted
     whole = np.asarray(counts)
     assert matrix.summed(2).tolist() == [
