@@ -47,8 +47,17 @@ def watts(value: float | None) -> str:
 
 def time_of_day(time_s: float) -> str:
     """A moment, seconds since the epoch, by the clock on the wall: "10:15:02"."""
+    return _by_the_clock(time_s, "%H:%M:%S")
+
+
+def day_and_time(time_s: float | None) -> str:
+    """A moment, seconds since the epoch: "2026-11-21 10:15"."""
+    return DASH if time_s is None else _by_the_clock(time_s, "%Y-%m-%d %H:%M")
+
+
+def _by_the_clock(time_s: float, form: str) -> str:
     try:
-        return datetime.fromtimestamp(time_s).astimezone().strftime("%H:%M:%S")
+        return datetime.fromtimestamp(time_s).astimezone().strftime(form)
     except (OverflowError, OSError, ValueError):
         return DASH  # a clock beyond all calendars
 

@@ -1,7 +1,8 @@
 """Which runs belong to each other: a training, and those that took its model."""
 
 import os
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,8 +51,20 @@ def links_of(shown: Path | None, runs: Iterable[RunSummary]) -> RunLinks:
     )
 
 
-def link_text(run: RunSummary) -> str:
-    """A run as an entry of a menu: what it is called, how it ended, what it found."""
+def link_texts(runs: Sequence[RunSummary]) -> list[str]:
+    """Runs as entries of a menu: what each is called, how it ended, what it found.
+
+    Those that would read alike say when they were started, too.
+    """
+    texts = [_link_text(run) for run in runs]
+    counts = Counter(texts)
+    return [
+        text if counts[text] == 1 else f"{text} · {formatting.day_and_time(run.started_s)}"
+        for text, run in zip(texts, runs, strict=True)
+    ]
+
+
+def _link_text(run: RunSummary) -> str:
     words = [run.title, run_outcome_text(run)]
     if run.metrics.accuracy is not None:
         words.append(f"accuracy {formatting.fraction(run.metrics.accuracy)}")

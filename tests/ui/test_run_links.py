@@ -3,15 +3,18 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QSettings
+from PySide6.QtCore import QSettings, Qt
 from PySide6.QtWidgets import QComboBox, QLabel, QPushButton
 
 from gpupanel.domain.model import SavedModel
+from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.runs.history.label import change_label
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui.bindings.history_binding import HistoryBinding
-from gpupanel.ui.run_links import MOST_LINKS, RunLinks, links_of
+from gpupanel.ui.inputs.quiet_inputs import ComboBox
+from gpupanel.ui.run_links import MOST_LINKS, RunLinks, link_texts, links_of
+from gpupanel.ui.run_page.model_runs_page import ModelRunsPage
 from tests.fakes.person import Person
 from tests.fakes.run_directory import WrittenRun
 from tests.ui.new_window import new_window
@@ -38,6 +41,45 @@ def test_that_runs_belong_together_by_their_model():
         assert links_of(path, RUNS) == RunLinks()
     many = tuple(summary(f"of a {number}", TRAINED.path) for number in range(2 * MOST_LINKS))
     assert links_of(TRAINED.path, (*many, TRAINED)).others == many[:MOST_LINKS]
+
+
+def evaluation(accuracy: float, started_s: float | None = None) -> RunSummary:
+    return RunSummary(
+        name="e",
+        path=Path("/runs", f"{accuracy} {started_s}"),
+        profile_name="evaluation of digits on two replicas",
+        outcome=Outcome.COMPLETED,
+        metrics=Metrics(accuracy=accuracy),
+        started_s=started_s,
+    )
+
+
+def test_that_runs_that_would_read_alike_say_when_they_were_started():
+    runs = evaluation(0.9, 1e9), evaluation(0.8, 1e9), evaluation(0.9, 2e9), evaluation(0.9, 1e300)
+    first, other, later, endless = link_texts(runs)
+    assert other == "evaluation of digits on two replicas · completed · accuracy 80.0 %"
+    assert first.startswith(
+        "evaluation of digits on two replicas · completed · accuracy 90.0 % · 20"
+    )
+    assert first != later
+    assert endless.endswith(" · \N{EN DASH}")
+
+
+def test_that_what_distinguishes_evaluations_is_seen_in_their_list(qtbot):
+    page = ModelRunsPage("evaluate")
+    qtbot.addWidget(page)
+    page.resize(700, 400)
+    page.show()
+    page.setRuns([evaluation(0.8312), evaluation(0.9722)])
+    listed = page.findChild(ComboBox, "evaluate_list")
+    shown = []
+    for place, accuracy in enumerate(("83.1 %", "97.2 %")):
+        listed.setCurrentIndex(place)
+        shown.append(listed.shownText())
+        assert "…" in shown[-1]
+        assert shown[-1].endswith(accuracy)
+        assert listed.itemText(place) in listed.itemData(place, Qt.ItemDataRole.ToolTipRole)
+    assert listed.view().textElideMode() is Qt.TextElideMode.ElideMiddle
 
 
 def written(runs_dir: Path, profile: Profile):

@@ -15,7 +15,7 @@ from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui.inputs.quiet_inputs import ComboBox
 from gpupanel.ui.panels.evaluation_panel import EvaluationPanel
 from gpupanel.ui.run_actions import RunActions
-from gpupanel.ui.run_links import link_text
+from gpupanel.ui.run_links import link_texts
 from gpupanel.ui.run_page.banner.problem_card import ProblemCard
 from gpupanel.ui.run_page.progress import ProgressRow
 from gpupanel.ui.run_texts import short_run_text
@@ -183,12 +183,14 @@ class ModelRunsPage(QWidget):
 
     def setRuns(self, runs: Sequence[RunSummary]) -> None:
         """List those there are, the newest first; the one that is looked at stays chosen."""
-        listed = [(run.path, link_text(run)) for run in runs]
+        listed = [*zip((run.path for run in runs), link_texts(runs), strict=True)]
         if listed == self._listed:
             return  # somebody may be choosing right now
         self._listed = listed
         self._list.clear()
-        self._list.addItems([text for _, text in listed])
+        for place, (_, text) in enumerate(listed):
+            self._list.addItem(text)
+            self._list.setItemData(place, wrapped(text), Qt.ItemDataRole.ToolTipRole)
         self._choose_listed()
         self._list.setVisible(bool(runs))
         self._show_empty()
@@ -294,6 +296,9 @@ class ModelRunsPage(QWidget):
             QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
         self._list.setMinimumContentsLength(28)
+        # They begin alike, and differ in what they found.
+        self._list.setElideMode(Qt.TextElideMode.ElideMiddle)
+        self._list.view().setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self._list.activated.connect(self._choose)
         self._list.hide()
         self._rest = make(words.rest, f"{self.task}_rest_button", self.restRequested)

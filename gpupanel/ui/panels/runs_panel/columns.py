@@ -3,7 +3,6 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from operator import methodcaller
 
 from gpupanel.domain.outcome import FURTHER_METRICS, Outcome
@@ -31,16 +30,6 @@ def _outcome_tone(run: RunSummary) -> Tone:
     if run.flaw is not None or run.outcome in (Outcome.FAILED, Outcome.LOST):
         return Tone.ERROR
     return Tone.PLAIN
-
-
-def _when(run: RunSummary) -> str:
-    if run.started_s is None:
-        return formatting.DASH
-    try:
-        moment = datetime.fromtimestamp(run.started_s).astimezone()
-    except (OverflowError, OSError, ValueError):
-        return formatting.DASH  # a clock beyond all calendars
-    return moment.strftime("%Y-%m-%d %H:%M")
 
 
 _MOST_NAMED = 8
@@ -114,7 +103,7 @@ COLUMNS: tuple[Column[RunSummary], ...] = (
     Column(
         "Started",
         "When the run was started.",
-        _when,
+        lambda run: formatting.day_and_time(run.started_s),
         lambda run: run.started_s,
         key="started",
     ),
