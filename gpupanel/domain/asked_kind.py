@@ -9,5 +9,7 @@ class AskedKind(StrEnum):
     IMAGE = "image"
     ROW = "row"
     TEXT = "text"
+    ARRAY = "array"
+    """Numbers: in a ``.npy`` file, or a picture where it is known which number is white."""
     NONE = "none"
-    """Nothing that a person drops or types, such as a row of numbers without a table."""
+    """Nothing that a person drops or types."""

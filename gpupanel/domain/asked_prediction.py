@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 from gpupanel.domain.preview import ExamplePreview
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.value import Value
+from gpupanel.domain.value import Count, Value
 from gpupanel.domain.visible_text import visible_line
 
 MOST_PREDICTED = 5
@@ -51,6 +51,11 @@ class PredictionAsked(Value):
             It names the file of an image.
         wants: ``inputs``: what the model takes, which loads it; else what it predicts of the
             example.
+        file: Of numbers: a picture, or a ``.npy`` file of one example or several; absolute.
+        place: Which of the file's examples, from 0.
+        swap: Of a picture in greyscale: whether light and dark are swapped before the model gets
+            it. ``None``: where its edge is bright and those of the training are dark, or the other
+            way round.
         row: Of a table: what stands in its columns, by their names; those left out are empty.
         text: Of texts.
         with_heat_map: Of an image: tell which parts of it speak for the class, where that is known.
@@ -59,6 +64,9 @@ class PredictionAsked(Value):
     number: int = 0
     profile: Profile
     wants: Literal["inputs", "prediction"] = "prediction"
+    file: str = ""
+    place: Count = 0
+    swap: bool | None = None
     row: Annotated[Mapping[str, Cell], Field(max_length=MOST_COLUMNS_ASKED)] | None = None
     text: Annotated[str, Field(max_length=LONGEST_TEXT)] | None = None
     with_heat_map: bool = False
@@ -94,11 +102,17 @@ class PredictionAnswer(Value):
         number: Of the question.
         columns: Where it takes rows, and that was asked.
         column_count: How many it takes; those beyond :data:`MOST_COLUMNS_ASKED` are not told.
+        takes: Where it takes numbers, and that was asked: which files, and what becomes of a
+            picture, or why it takes none. Sentences.
+        takes_pictures: Whether it takes pictures, too.
         meaning: What the numbers are: probabilities of classes of which one is right, or of labels
             of which each may be; or values.
         predicted: The most probable first; of values as they are.
         predicted_count: How many there are; ``predicted`` has the first.
         image: The example as the model takes it; ``None``: it is no image.
+        made: What the model was given: "8 x 8 grey, 0 to 16"; empty: the example as it is.
+        is_swapped: Whether light and dark were swapped; ``None``: they cannot be.
+        count: Examples in the file.
         heat_map: ``None``: none was asked for, or there is none.
         without_heat_map: Why there is none, as a sentence.
         problems: Why there is no answer, or what is to be known of it.
@@ -107,10 +121,15 @@ class PredictionAnswer(Value):
     number: int = 0
     columns: tuple[AskedColumn, ...] = ()
     column_count: int = 0
+    takes: str = ""
+    takes_pictures: bool = True
     meaning: Literal["classes", "labels", "values"] = "classes"
     predicted: tuple[PredictedNumber, ...] = ()
     predicted_count: int = 0
     image: ExamplePreview | None = None
+    made: str = ""
+    is_swapped: bool | None = None
+    count: Count = 1
     heat_map: HeatMap | None = None
     without_heat_map: str = ""
     problems: tuple[Problem, ...] = ()

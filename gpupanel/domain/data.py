@@ -12,12 +12,14 @@ from pydantic import Field
 from typing_extensions import override
 
 from gpupanel.domain.asked_kind import AskedKind
+from gpupanel.domain.bundled_data import DigitsData as DigitsData
+from gpupanel.domain.bundled_data import WineData as WineData
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.data_source import Axes as Axes
 from gpupanel.domain.data_source import ClassWeights as ClassWeights
 from gpupanel.domain.data_source import DataCache as DataCache
-from gpupanel.domain.data_source import DataSource, ImageSource
 from gpupanel.domain.data_source import Holdout as Holdout
+from gpupanel.domain.data_source import ImageSource
 from gpupanel.domain.data_source import Scaling as Scaling
 from gpupanel.domain.data_source import Target as Target
 from gpupanel.domain.decoded_images import Color, ImageSize, color_setting, image_size_setting
@@ -36,67 +38,6 @@ from gpupanel.domain.table_data import TableData as TableData
 from gpupanel.domain.text_data import TextData as TextData
 from gpupanel.domain.tfrecord_data import TfrecordData as TfrecordData
 from gpupanel.domain.value import Fraction
-
-
-class DigitsData(ImageSource):
-    """The bundled digits: scikit-learn's 1,797 handwritten digits of 8x8 pixels."""
-
-    source: Literal["digits"] = kind(
-        Choice(
-            "digits",
-            "Digits: handwritten, 8x8",
-            "1,797 handwritten digits that come with gpupanel; nothing is downloaded.",
-        ),
-    )
-
-    module: ClassVar[str] = "digits"
-    greatest: ClassVar[int] = 16
-
-    @property
-    @override
-    def described(self) -> str:
-        return "the bundled digits"
-
-    @property
-    @override
-    def example_axes(self) -> int:
-        return 2
-
-    @property
-    @override
-    def scaling(self) -> Scaling:
-        return Scaling.DIVIDE
-
-
-class WineData(DataSource):
-    """The bundled wines: 13 measurements of each of 178, and which of three cultivars it is."""
-
-    source: Literal["wine"] = kind(
-        Choice(
-            "wine",
-            "Wine: 13 measurements, 3 cultivars",
-            "178 wines of three cultivars with 13 chemical measurements, which come with "
-            "gpupanel; nothing is downloaded.",
-        ),
-    )
-
-    module: ClassVar[str] = "wine"
-
-    @property
-    @override
-    def described(self) -> str:
-        return "the bundled wines"
-
-    @property
-    @override
-    def example_axes(self) -> int:
-        return 1
-
-    @property
-    @override
-    def scaling(self) -> Scaling:
-        return Scaling.STANDARDISE
-
 
 FOUND_TARGET = (
     "Detected: whole numbers are classes, and so are rows with a single 1; other rows of 0 and 1 "
@@ -208,6 +149,7 @@ class NpzData(ImageSource):
     class_count: ClassCount | None = class_count_setting()
 
     module: ClassVar[str] = "npz"
+    asked_as: ClassVar[AskedKind] = AskedKind.ARRAY
     has_test_set: ClassVar[bool | None] = None
     may_lack_labels: ClassVar[bool] = True
     may_predict_several: ClassVar[bool] = True

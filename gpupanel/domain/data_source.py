@@ -10,7 +10,7 @@ from typing_extensions import override
 from gpupanel.domain.asked_kind import AskedKind
 from gpupanel.domain.augmentation import NO_AUGMENTATION, Augmentation
 from gpupanel.domain.choice import ChoiceEnum
-from gpupanel.domain.decoded_images import Color, ImageSize
+from gpupanel.domain.decoded_images import PictureForm
 from gpupanel.domain.files_below import files_below
 from gpupanel.domain.kind import KindValue
 from gpupanel.domain.setting import Setting, SettingType, setting, settings_of
@@ -136,8 +136,7 @@ class DataSource(KindValue):
     greatest: ClassVar[int] = 255
     """The greatest value a pixel can have."""
     asked_as: ClassVar[AskedKind] = AskedKind.NONE
-    """What a single example is, as a rule. Of arrays nobody knows what range their numbers have,
-    which a picture in a file would have to have, too."""
+    """What a single example is, as a rule."""
 
     validation_fraction: Fraction | None = setting(
         "Validation",
@@ -217,17 +216,17 @@ class DataSource(KindValue):
         return (left_out or self.target_kind is None) and not self.lacks_path
 
     @property
-    def picture(self) -> tuple[ImageSize, Color] | None:
+    def picture(self) -> PictureForm | None:
         """How a picture in a file becomes one of its examples, where no setting says it.
 
-        ``None``: they say it, or it does not become one.
+        ``None``: they say it, it does not become one, or the model alone shows it.
         """
         return None
 
     @property
     def asked_kind(self) -> AskedKind:
         """What a person gives who asks a model about a single example."""
-        return self.asked_as if self.picture is None else AskedKind.IMAGE
+        return self.asked_as
 
     @property
     def files_setting(self) -> Setting | None:

@@ -4,9 +4,10 @@ from typing import ClassVar, Literal
 
 from typing_extensions import override
 
+from gpupanel.domain.asked_kind import AskedKind
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.data_source import ImageSource, Scaling, Target
-from gpupanel.domain.decoded_images import Color, ImageSize
+from gpupanel.domain.decoded_images import LIGHT_ON_DARK, PictureForm
 from gpupanel.domain.keras_file import KerasFile
 from gpupanel.domain.kind import kind
 
@@ -21,11 +22,13 @@ KerasDataName = Literal[
     "california_housing",
 ]
 
-_PICTURES: dict[str, tuple[ImageSize, Color]] = {
-    "mnist": ((28, 28), "grayscale"),
-    "fashion_mnist": ((28, 28), "grayscale"),
-    "cifar10": ((32, 32), "rgb"),
-    "cifar100": ((32, 32), "rgb"),
+_GREY = PictureForm(size=(28, 28), color="grayscale", edges=LIGHT_ON_DARK)
+_PHOTOGRAPHS = PictureForm(size=(32, 32), color="rgb")
+_PICTURES = {
+    "mnist": _GREY,
+    "fashion_mnist": _GREY,
+    "cifar10": _PHOTOGRAPHS,
+    "cifar100": _PHOTOGRAPHS,
 }
 
 _GOOGLE = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/"
@@ -204,8 +207,14 @@ class KerasData(ImageSource):
 
     @property
     @override
-    def picture(self) -> tuple[ImageSize, Color] | None:
+    def picture(self) -> PictureForm | None:
         return _PICTURES.get(self.source)
+
+    @property
+    @override
+    def asked_kind(self) -> AskedKind:
+        # Nobody has a text as the numbers of its words.
+        return AskedKind.NONE if self.source in ("imdb", "reuters") else AskedKind.ARRAY
 
     @property
     @override

@@ -38,6 +38,8 @@ class TrainedOn(Value):
         held_out: Which of them were held out; ``None``: not known.
         learned: How many examples were learned from; 0: not known.
         value_range: Least and greatest number of the examples; ``None``: not known.
+        edges: Of greyscale examples: how bright the edges of most of them are, from 0 (the least
+            number) to 1 (the greatest): no darker, and no brighter. ``None``: not known.
         sample: Digests of some of these, by which they are found among others: the smallest ones.
             None where they resemble each other, or are not held in memory.
     """
@@ -54,6 +56,7 @@ class TrainedOn(Value):
     learned: Count = 0
     sample: tuple[str, ...] = ()
     value_range: tuple[float, float] | None = None
+    edges: tuple[float, float] | None = None
 
     @property
     def says_data(self) -> bool:

@@ -179,8 +179,8 @@ def _suffixes(data: DataSettings) -> tuple[str, ...]:
 
 def _shared(data: DataSettings, kind: Kind) -> dict[str, object]:
     """What both kinds ask for about an example, such as its size."""
-    if data.picture is not None:
-        return dict(zip(_OF_AN_EXAMPLE, data.picture, strict=True))
+    if data.picture is not None and data.picture.is_as_in_files:
+        return {"image_size": data.picture.size, "color": data.picture.color}
     names = {each.name for each in settings_of(kind.values) if each.name in _OF_AN_EXAMPLE}
     return {name: getattr(data, name) for name in names if hasattr(data, name)}
 

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QPushButton,
     QSlider,
+    QToolButton,
     QWidget,
 )
 
@@ -30,7 +31,7 @@ from gpupanel.domain.asked_prediction import (
     PredictionAnswer,
     PredictionAsked,
 )
-from gpupanel.domain.data import DataSettings, ImagesData, TableData, TextData
+from gpupanel.domain.data import DataSettings, DigitsData, ImagesData, NpzData, TableData, TextData
 from gpupanel.domain.model import SavedModel
 from gpupanel.domain.preview import ExamplePreview
 from gpupanel.domain.problem import Problem
@@ -309,6 +310,75 @@ def test_that_heat_maps_are_asked_for_when_they_are_wanted(qtbot, desk, pictures
     assert desk.titles == ["1.png: cat", "2.png: cat", "1.png: cat"]  # the names stay
     desk.area.answers.heat.click()
     assert not any(each.isVisible() for each in shown)
+
+
+def test_that_numbers_are_given_as_pictures_or_files_with_what_becomes_of_them(
+    qtbot, desk, pictures, tmp_path
+):
+    takes = "A picture becomes 8 x 8 grey, 0 to 16."
+    desk.model.inputs = PredictionAnswer(takes=takes)
+    desk.open(qtbot, DigitsData())
+    qtbot.waitUntil(lambda: takes in desk.words(), timeout=10_000)
+    assert "Drop pictures or .npy files here" in desk.words()
+    desk.model.answers = lambda asked: classes(cat=0.9).model_copy(
+        update={"made": "8 x 8 grey, 0 to 16", "is_swapped": asked.swap is not False}
+    )
+    desk.drop(pictures[0])
+    qtbot.waitUntil(lambda: desk.titles == ["1.png: cat"], timeout=10_000)
+    (asked,) = desk.model.examples
+    assert (asked.file, asked.place, asked.swap) == (str(pictures[0]), 0, None)
+    assert asked.profile.data == DigitsData()
+    assert "Given to the model as 8 x 8 grey, 0 to 16." in desk.words()
+    assert "Given to the model as 8 x 8 grey, 0 to 16." in desk.area.answers.text()
+    for wanted in (False, True):
+        count = len(desk.model.examples)
+        desk.area.findChild(QToolButton, "prediction_swap").click()
+        qtbot.waitUntil(lambda count=count: len(desk.model.examples) > count, timeout=10_000)
+        assert desk.model.examples[-1].swap is wanted
+        qtbot.waitUntil(
+            lambda wanted=wanted: desk.area.answers.answer_of(0).is_swapped is wanted,
+            timeout=10_000,
+        )
+    assert desk.titles == ["1.png: cat"]
+    assert desk.area.answers.heat.isVisible()
+    desk.drop(tmp_path / "notes.txt")
+    assert "These are no pictures and no .npy files." in desk.words()
+    desk.open(qtbot)
+    assert "Drop pictures here" in desk.words()
+
+
+def test_that_each_example_of_a_file_is_answered(qtbot, desk, tmp_path):
+    words = "No pictures: the examples are none."
+    desk.model.inputs = PredictionAnswer(takes=words, takes_pictures=False)
+    desk.open(qtbot, NpzData(path="/data/arrays.npz"))
+    qtbot.waitUntil(lambda: words in desk.words(), timeout=10_000)
+    assert "Drop .npy files here" in desk.words()
+    desk.model.answers = lambda asked: classes(**{f"class {asked.place}": 0.9}).model_copy(
+        update={"count": 3}
+    )
+    desk.drop(tmp_path / "some.npy")
+    names = [f"some.npy, example {place + 1}: class {place}" for place in range(3)]
+    qtbot.waitUntil(lambda: desk.titles == names, timeout=10_000)
+    assert [each.place for each in desk.model.examples] == [0, 1, 2]
+    assert not any(
+        each.isVisible() for each in desk.area.findChildren(QToolButton, "prediction_swap")
+    )
+    desk.model.answers = lambda asked: classes(cat=0.9).model_copy(update={"count": 1234})
+    desk.drop(tmp_path / "many.npy")
+    words = "Of 1,234 examples the first 50 are answered."
+    qtbot.waitUntil(lambda: len(desk.titles) == 53 and words in desk.words(), timeout=10_000)
+
+
+def test_that_an_answer_whose_card_was_removed_asks_for_no_others(qtbot, desk, tmp_path):
+    desk.open(qtbot, NpzData(path="/data/arrays.npz"))
+    desk.model.goes_on.clear()
+    desk.model.answers = lambda _: classes(cat=0.9).model_copy(update={"count": 3})
+    desk.drop(tmp_path / "some.npy")
+    qtbot.waitUntil(lambda: len(desk.model.examples) == 1, timeout=10_000)
+    desk.button("prediction_clear").click()
+    desk.model.goes_on.set()
+    QTest.qWait(200)
+    assert (desk.titles, len(desk.model.examples)) == ([], 1)
 
 
 def values(number: float) -> PredictionAnswer:

@@ -65,6 +65,7 @@ def example_preview(
     words: Sequence[str] = (),
     *,
     longest_side: int = _LONGEST_SIDE,
+    between: tuple[float, float] | None = None,
 ) -> ExamplePreview:
     """An example, small enough to be shown.
 
@@ -74,10 +75,14 @@ def example_preview(
         greatest: The greatest value that a pixel of bytes can have.
         words: What its numbers stand for, where they stand for words.
         longest_side: Of an image, in pixels; of a larger one every n-th pixel is left.
+        between: The numbers that are black and white. ``None``: 0 and ``greatest`` of bytes, else
+            the least and the greatest of the example.
     """
     if words:
         return ExamplePreview(label=label, text=_sentence(features, words))
-    pixels = _as_image(features, greatest, longest_side)
+    if between is None and features.dtype == np.uint8:
+        between = 0.0, greatest
+    pixels = _as_image(features, between, longest_side)
     if pixels is None:
         values = features.ravel()
         text = ", ".join(f"{value:g}" for value in values[:_SHOWN_VALUES].astype(np.float64))
@@ -99,7 +104,9 @@ def _sentence(features: Array, words: Sequence[str]) -> str:
     return shown + (" ..." if len(numbers) > _SHOWN_WORDS else "")
 
 
-def _as_image(features: Array, greatest: float, longest_side: int) -> Array | None:
+def _as_image(
+    features: Array, between: tuple[float, float] | None, longest_side: int
+) -> Array | None:
     """``uint8`` pixels, shape [height, width, 1 or 3]; ``None`` when it is no image."""
     if features.ndim == 2:
         features = features[..., np.newaxis]
@@ -108,9 +115,7 @@ def _as_image(features: Array, greatest: float, longest_side: int) -> Array | No
     # Every n-th pixel is enough for a preview.
     stride = -(-max(features.shape[:2]) // longest_side)
     values = features[::stride, ::stride].astype(np.float64)
-    least, most = 0.0, greatest
-    if features.dtype != np.uint8:
-        least, most = float(values.min()), float(values.max())
+    least, most = between or (float(values.min()), float(values.max()))
     scaled = (values - least) / max(most - least, 1e-12) * 255.0
     return np.ascontiguousarray(np.rint(np.clip(scaled, 0.0, 255.0)).astype(np.uint8))
 

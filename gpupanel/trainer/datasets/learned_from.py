@@ -15,7 +15,11 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.trained_on import HeldOut
 from gpupanel.trainer.datasets.example_digests import digests_of, sample_of
 from gpupanel.trainer.datasets.examples import Features, read_features
+from gpupanel.trainer.datasets.images.edges import edge_means, is_grey
 
+_MOST_OF_THEM = (0.05, 0.95)
+_MEASURED = 1000
+"""So many examples show what their edges are like."""
 _SAMPLED = 16
 """So many examples are read to know data again: as many are read of it in its preview."""
 
@@ -28,6 +32,7 @@ class KnownContent:
         content: Of all training examples, as :func:`content_of` gives it.
         learned: How many of them were learned from.
         value_range: Least and greatest number of these; ``None``: they are not held in memory.
+        edges: Of most of these, where they are greyscale images; likewise.
         sample: Of these, as :func:`~gpupanel.trainer.datasets.example_digests.sample_of` gives it.
     """
 
@@ -35,6 +40,7 @@ class KnownContent:
     learned: int = 0
     sample: tuple[str, ...] = ()
     value_range: tuple[float, float] | None = None
+    edges: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +68,8 @@ def known_content(training: Features, learned: Features) -> KnownContent:
     digests, count = digests_of(learned), learned.shape[0]
     sample = () if digests is None else sample_of(digests)
     content = content_of(training, training.shape[0])
-    return KnownContent(content, count, sample, _value_range(learned))
+    between = _value_range(learned)
+    return KnownContent(content, count, sample, between, _edges(learned, between))
 
 
 def _value_range(features: Features) -> tuple[float, float] | None:
@@ -70,6 +77,20 @@ def _value_range(features: Features) -> tuple[float, float] | None:
         return None
     least, greatest = float(features.min()), float(features.max())
     return (least, greatest) if np.isfinite([least, greatest]).all() else None
+
+
+def _edges(features: Features, between: tuple[float, float] | None) -> tuple[float, float] | None:
+    """How bright the edges of most of some examples are, from the least to the greatest number."""
+    if not isinstance(features, np.ndarray) or between is None or between[0] >= between[1]:
+        return None
+    if not is_grey(features.shape[1:]):
+        return None
+    count = len(features)
+    rows = np.unique(np.linspace(0, count - 1, min(count, _MEASURED)).astype(np.int64))
+    least, greatest = between
+    bright = (edge_means(features[rows]) - least) / (greatest - least)
+    low, high = np.quantile(bright, _MOST_OF_THEM).tolist()
+    return low, high
 
 
 def learned_from(data: DataSettings, seed: int, content: KnownContent) -> LearnedFrom:

@@ -13,12 +13,18 @@ from gpupanel.domain.asked_prediction import AskedColumn, PredictionAsked
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.data import DataSettings
 from gpupanel.domain.data_source import DataSource
-from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.problem import ProblemError
 from gpupanel.trainer.datasets.examples import AllExamples, DataSet, Examples, chained
 from gpupanel.trainer.datasets.images.decoding import ImageDecoding
 from gpupanel.trainer.datasets.progress import OnProgress, ignore_progress
 from gpupanel.trainer.datasets.scanning.examples import scan_examples
 from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
+from gpupanel.trainer.datasets.single_data import (
+    AskedFiles,
+    AskedModel,
+    SingleData,
+    example_refused,
+)
 from gpupanel.trainer.downloads.download import OnDownload
 from gpupanel.trainer.user_code import RunCode
 
@@ -123,26 +129,36 @@ class Source(Protocol[Settings]):
         return Found()
 
     def single(
-        self, data: Settings, asked: PredictionAsked, recipe: str, folder: Path
-    ) -> DataSettings:
+        self, data: Settings, asked: PredictionAsked, model: AskedModel, folder: Path
+    ) -> SingleData:
         """The data that holds one example alone: the one that a model is asked about.
 
         Args:
             data: As the profile of the question has it.
             asked: The question. Where it wants to know what the model takes, any example will do.
-            recipe: What the model's file says of how its features were made.
+            model: What its file says.
             folder: Where the example may be written.
 
         Raises:
             ProblemError: There is none of that kind, or it does not fit the model.
         """
-        del data, asked, recipe, folder
+        del data, asked, model, folder
         raise ProblemError(
             example_refused(
                 "The model takes examples that nobody can give one by one.",
                 "Predict by a run: set it up in the session.",
             )
         )
+
+    def asked_files(self, data: Settings, model: AskedModel) -> AskedFiles:
+        """Which files a person may give who asks about one example; of numbers.
+
+        Args:
+            data: What the model learned from.
+            model: What its file says.
+        """
+        del data, model
+        return AskedFiles()
 
     def asked_columns(self, data: Settings, recipe: str) -> tuple[AskedColumn, ...]:
         """What a person gives who asks about a row; none where an example is none.
@@ -179,11 +195,6 @@ class Source(Protocol[Settings]):
             ProblemError: It cannot be read, and why.
         """
         return scan_examples(self.read(data, reading), reading.on_progress, on_first_report)
-
-
-def example_refused(message: str, hint: str) -> Problem:
-    """Why a single example is not predicted."""
-    return Problem(code="example_refused", message=message, hint=hint)
 
 
 def scan_unlabelled(

@@ -14,6 +14,7 @@ Configuration = dict[str, object]
 _AROUND = ("Activation", "Dropout", "Rescaling", "Softmax")
 """What gives as many numbers as it takes."""
 _MOST_STEPS = 1000
+_MOST_SIDE = 2**31
 
 
 def outputs_in(configuration: object) -> int | None:
@@ -23,6 +24,25 @@ def outputs_in(configuration: object) -> int | None:
         configuration: As ``config.json`` holds it; a stranger's may say anything.
     """
     return _outputs(configuration, _MOST_STEPS) if _is_object(configuration) else None
+
+
+def input_shape_in(configuration: object) -> tuple[int | None, ...] | None:
+    """The shape of one example that a model with one input takes; ``None``: only Keras can say.
+
+    Args:
+        configuration: As ``config.json`` holds it; a stranger's may say anything.
+    """
+    inputs = [each for each in layers_of(configuration) if each.get("class_name") == "InputLayer"]
+    inside = inputs[0].get("config") if len(inputs) == 1 else None
+    shape = inside.get("batch_shape") if _is_object(inside) else None
+    if not isinstance(shape, list) or not shape:
+        return None
+    sides: list[int | None] = []
+    for side in shape[1:]:
+        if side is not None and not (type(side) is int and 0 < side < _MOST_SIDE):
+            return None
+        sides.append(side)
+    return tuple(sides)
 
 
 def ends_in(configuration: object) -> tuple[int, int] | None:

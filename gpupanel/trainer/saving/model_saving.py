@@ -42,6 +42,7 @@ def save_model(learner: Learner, path: Path, learned: LearnedFrom) -> None:
             learned=learned.content.learned,
             sample=learned.content.sample,
             value_range=learned.content.value_range,
+            edges=learned.content.edges,
         )
         with open_to_write(beside) as file:
             # Keras opens it by its name, wherever a link of its own name would lead by now.

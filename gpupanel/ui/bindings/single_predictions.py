@@ -18,10 +18,11 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.files.whole_files import write_whole
 from gpupanel.runs.directory.disk_problems import disk_problem
-from gpupanel.ui.dropped_files import IMAGE_FILES
+from gpupanel.ui import formatting
 from gpupanel.ui.questions import Questions
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.run_page.page import LivePage
+from gpupanel.ui.run_page.predict.picture_input import MOST_AT_ONCE
 from gpupanel.ui.session import Session
 from gpupanel.ui.shown_models import model_of_shown
 from gpupanel.ui.task_choices import predicting_with
@@ -105,6 +106,7 @@ class SinglePredictions(QObject):
         area.manyGiven.connect(live.filesDropped)
         area.pictures.chooseRequested.connect(self._choose)
         area.answers.heatMapsWanted.connect(self._ask_heat_maps)
+        area.answers.swapRequested.connect(self._ask_swapped)
         area.answers.saveRequested.connect(self._save)
 
     def stop(self) -> None:
@@ -190,6 +192,8 @@ class SinglePredictions(QObject):
             self._failure = " ".join(map(problem_sentences, answer.problems))
         elif answer.columns and self._area.rows.is_empty():
             self._area.setColumns(answer.columns, answer.column_count)
+        elif answer.takes:
+            self._area.pictures.setTaken(answer.takes, are_pictures=answer.takes_pictures)
         if not answer.problems and self._shown is not None:
             # Of a row the columns are known before: its first answer loads the model.
             self._is_loaded = self._shown[1] is not AskedKind.ROW
@@ -202,10 +206,16 @@ class SinglePredictions(QObject):
         assert trained is not None
         return partial(_asked_about, trained, model, path, more)
 
+    def _about_file(self, path: str, place: int = 0) -> Callable[[], PredictionAsked]:
+        """What asks about a picture, or about one of the examples in a file of numbers."""
+        if self._area.kind is AskedKind.ARRAY:
+            return self._about("", file=path, place=place)
+        return self._about(path)
+
     @Slot()
     def _choose(self) -> None:
         before = self._control.shown
-        paths = self._questions.files_to_predict_on(IMAGE_FILES)
+        paths = self._questions.files_to_predict_on(self._area.files)
         # Another run may have been shown while somebody chose.
         if paths and self._control.shown == before and not self._area.give(paths):
             self._live.filesDropped.emit(paths)
@@ -214,7 +224,7 @@ class SinglePredictions(QObject):
     def _ask_pictures(self, paths: tuple[str, ...]) -> None:
         self._show_area()
         for place, path in enumerate(paths):
-            self._ask(visible_line(Path(path).name), self._about(path), place)
+            self._ask(visible_line(Path(path).name), self._about_file(path), place)
 
     @Slot(QImage)
     def _ask_pasted(self, image: QImage) -> None:
@@ -222,7 +232,7 @@ class SinglePredictions(QObject):
             self._pasted = TemporaryDirectory(prefix="gpupanel-", ignore_cleanup_errors=True)
         self._pasted_count += 1
         place = str(Path(self._pasted.name) / f"{self._pasted_count}.png")
-        about = self._about(place)
+        about = self._about_file(place)
         title = f"Pasted picture {self._pasted_count}"
         self._ask(title, partial(_saved_before, QImage(image), place, about))
 
@@ -245,10 +255,34 @@ class SinglePredictions(QObject):
         return noting
 
     def _on_answer(self, number: int, answer: PredictionAnswer) -> None:
-        self._area.answers.answer(number, answer)
+        asked, title = self._asked.get(number), ""
+        if asked is not None and answer.count > 1 and self._area.answers.has(number):
+            title = _example_title(asked.file, asked.place)
+            if asked.place == 0:
+                self._ask_others(asked.file, answer.count, number)
+        self._area.answers.answer(number, answer, title)
         if self._area.answers.heat.isChecked():
             # After the answers: of a large network it takes longer than these.
             self._ask_heat_maps()
+
+    def _ask_others(self, file: str, count: int, number: int) -> None:
+        """Ask about the further examples of a file, below the first one."""
+        first = self._area.answers.place_of(number)
+        for place in range(1, min(count, MOST_AT_ONCE)):
+            title = _example_title(file, place)
+            self._ask(title, self._about_file(file, place), first + place)
+        if count > MOST_AT_ONCE:
+            words = f"Of {formatting.count(count)} examples the first {MOST_AT_ONCE} are answered."
+            self._area.pictures.say(words)
+
+    @Slot(int)
+    def _ask_swapped(self, number: int) -> None:
+        asked, answer = self._asked.get(number), self._area.answers.answer_of(number)
+        if asked is None or answer is None or answer.is_swapped is None:
+            return
+        update = {"swap": not answer.is_swapped, "with_heat_map": False}
+        self._asked[number] = swapped = asked.model_copy(update=update)
+        self._asker.ask(partial(_itself, swapped), partial(self._on_answer, number))
 
     @Slot(object)
     def _note_loaded(self, answer: PredictionAnswer) -> None:
@@ -323,6 +357,10 @@ def _asked_about(
 ) -> PredictionAsked:
     profile = predicting_with(trained, model, (path,) if path else ())
     return PredictionAsked.model_validate({"profile": profile, **more})
+
+
+def _example_title(file: str, place: int) -> str:
+    return f"{visible_line(Path(file).name)}, example {formatting.count(place + 1)}"
 
 
 def _itself(asked: PredictionAsked) -> PredictionAsked:

@@ -15,6 +15,7 @@ from gpupanel.domain.data import (
     ImagesData,
     KerasData,
     NpzData,
+    PythonData,
     TableData,
     TextData,
     TfrecordData,
@@ -31,13 +32,15 @@ PROFILE = Profile(task="predict", model=SavedModel(path="/m.keras"))
     [
         (ImagesData(path="/pets"), AskedKind.IMAGE),
         (TfrecordData(path="/records"), AskedKind.IMAGE),
-        (KerasData(source="mnist"), AskedKind.IMAGE),
-        (KerasData(source="boston_housing"), AskedKind.NONE),
-        (DigitsData(), AskedKind.NONE),  # their pixels go to 16
-        (NpzData(path="/arrays.npz"), AskedKind.NONE),
+        (KerasData(source="mnist"), AskedKind.ARRAY),
+        (KerasData(source="boston_housing"), AskedKind.ARRAY),
+        (KerasData(source="imdb"), AskedKind.NONE),  # numbers of words
+        (DigitsData(), AskedKind.ARRAY),
+        (NpzData(path="/arrays.npz"), AskedKind.ARRAY),
+        (PythonData(path="/load.py"), AskedKind.NONE),
         (TableData(path="/rows.csv"), AskedKind.ROW),
         (TextData(path="/texts"), AskedKind.TEXT),
-        (WineData(), AskedKind.NONE),
+        (WineData(), AskedKind.ARRAY),
     ],
 )
 def test_that_the_data_says_what_an_example_is(data: object, kind: AskedKind) -> None:

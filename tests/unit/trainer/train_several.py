@@ -14,6 +14,7 @@ looked at elsewhere.
 import argparse
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import keras
@@ -29,6 +30,7 @@ from gpupanel.runs.following.validation_history import read_validation_history
 from gpupanel.trainer import training
 from gpupanel.trainer.balancing import measuring
 from gpupanel.trainer.datasets.examples import Examples
+from gpupanel.trainer.datasets.learned_from import known_content
 from gpupanel.trainer.datasets.source import Reading, read_data
 from gpupanel.trainer.datasets.split import Split, split
 from gpupanel.trainer.device_configuration import configure_devices, configure_graph_optimizer
@@ -62,6 +64,8 @@ def train_one(layout: RunLayout) -> tuple[RunLayout, Split]:
     reading = reading_to_train(reading, settings.model, settings.data, run.start_model)
     data = read_data(settings.data, reading)
     parts = split(data, run.profile.data, seed)
+    content = known_content(data.training.features, parts.training.features)
+    parts = replace(parts, content=content)
     record = TrainingRecord()
     with EventWriter(layout.events) as events, training.reporting_skipped(parts, events):
         training.train(run, parts, events, Interruptions(layout.requests, events), record)

@@ -6,9 +6,10 @@ import numpy as np
 from typing_extensions import override
 
 from gpupanel.domain.data import DigitsData, Scaling
+from gpupanel.trainer.datasets.arrays.single_array import ArraySource
 from gpupanel.trainer.datasets.bundled import bundled_file
 from gpupanel.trainer.datasets.examples import DataSet, Examples
-from gpupanel.trainer.datasets.source import Reading, Source
+from gpupanel.trainer.datasets.source import Reading
 
 
 def read_digits() -> DataSet:
@@ -34,7 +35,7 @@ def read_digits() -> DataSet:
     )
 
 
-class _Digits(Source[DigitsData]):
+class _Digits(ArraySource[DigitsData]):
     """See :func:`read_digits`."""
 
     @override

@@ -12,7 +12,8 @@ from typing_extensions import override
 
 from gpupanel.domain.asked_prediction import PredictionAsked
 from gpupanel.domain.choice import Choice
-from gpupanel.domain.data import DataCache, DataSettings, ImagesData, Scaling, Target
+from gpupanel.domain.data import DataCache, ImagesData, Scaling, Target
+from gpupanel.domain.decoded_images import PictureForm
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.visible_text import as_utf8, visible_line
 from gpupanel.trainer.datasets.examples import (
@@ -42,14 +43,9 @@ from gpupanel.trainer.datasets.progress import OnProgress, ignore_progress
 from gpupanel.trainer.datasets.scanning.image_sets import list_all_sets
 from gpupanel.trainer.datasets.scanning.images import listed_images, scan_images
 from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
+from gpupanel.trainer.datasets.single_data import AskedModel, SingleData, example_refused
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
-from gpupanel.trainer.datasets.source import (
-    Found,
-    Reading,
-    Source,
-    all_examples,
-    example_refused,
-)
+from gpupanel.trainer.datasets.source import Found, Reading, Source, all_examples
 from gpupanel.trainer.size_limits import check_size
 
 _MOST_OFFERED = 1000
@@ -229,9 +225,9 @@ class _Images(Source[ImagesData]):
 
     @override
     def single(
-        self, data: ImagesData, asked: PredictionAsked, recipe: str, folder: Path
-    ) -> DataSettings:
-        del recipe
+        self, data: ImagesData, asked: PredictionAsked, model: AskedModel, folder: Path
+    ) -> SingleData:
+        del model
         if asked.row is not None or asked.text is not None:
             raise ProblemError(
                 example_refused("The model takes pictures.", "Give it a file of one.")
@@ -239,8 +235,8 @@ class _Images(Source[ImagesData]):
         if asked.wants == "inputs":
             place = folder / "blank.png"
             Image.new("RGB", (_BLANK_SIDE, _BLANK_SIDE)).save(place)
-            return data.with_files([str(place)])
-        return data
+            data = data.with_files([str(place)])
+        return SingleData(data, made=PictureForm(size=data.image_size, color=data.color).words)
 
     @override
     def read_all(self, data: ImagesData, reading: Reading, *, needs_labels: bool) -> AllExamples:

@@ -18,6 +18,7 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.files.keras_cache import place_of
 from gpupanel.files.npy_members import read_npy
 from gpupanel.files.regular_files import open_regular
+from gpupanel.trainer.datasets.arrays.single_array import ArraySource
 from gpupanel.trainer.datasets.checks import (
     ArrayName,
     check_lengths,
@@ -25,7 +26,7 @@ from gpupanel.trainer.datasets.checks import (
 )
 from gpupanel.trainer.datasets.examples import Array, DataSet, Examples
 from gpupanel.trainer.datasets.labels import checked_classes, checked_values
-from gpupanel.trainer.datasets.source import Reading, Source
+from gpupanel.trainer.datasets.source import Reading
 from gpupanel.trainer.downloads.download import OnDownload, fetch
 from gpupanel.trainer.downloads.keras_cache import damaged_files
 from gpupanel.trainer.parts.keras_arrays import cifar_batch, multi_hot
@@ -171,7 +172,7 @@ def _read_pickled_npz(path: Path, names: Iterable[str]) -> tuple[Array, ...]:
     return tuple(arrays)
 
 
-class _Keras(Source[KerasData]):
+class _Keras(ArraySource[KerasData]):
     """See :func:`read_keras_data`."""
 
     @override

@@ -29,6 +29,7 @@ from gpupanel.trainer.datasets.arrays.chosen import (
 from gpupanel.trainer.datasets.arrays.files import ArrayFile, NpyFolder, open_arrays
 from gpupanel.trainer.datasets.arrays.layout import ArrayLayout
 from gpupanel.trainer.datasets.arrays.npy_rows import NpyRows
+from gpupanel.trainer.datasets.arrays.single_array import ArraySource
 from gpupanel.trainer.datasets.checks import (
     NUMBER_KINDS,
     ArrayName,
@@ -47,7 +48,7 @@ from gpupanel.trainer.datasets.file_prints import DataFiles
 from gpupanel.trainer.datasets.labels import Labels, checked_labels
 from gpupanel.trainer.datasets.named_labels import are_names, class_numbers, names_in
 from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
-from gpupanel.trainer.datasets.source import Found, Reading, Source
+from gpupanel.trainer.datasets.source import Found, Reading
 from gpupanel.trainer.parts.class_names import are_numbers
 
 
@@ -277,7 +278,7 @@ class _Arrays:
         return ArrayName(source=str(self.file.path), name=name, field=field)
 
 
-class _Npz(Source[NpzData]):
+class _Npz(ArraySource[NpzData]):
     """See :func:`read_npz`."""
 
     @override

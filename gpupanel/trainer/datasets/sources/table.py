@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from gpupanel.domain.asked_prediction import AskedColumn, PredictionAsked
 from gpupanel.domain.choice import Choice
-from gpupanel.domain.data import DataSettings, Target
+from gpupanel.domain.data import Target
 from gpupanel.domain.empty_words import EmptyWords
 from gpupanel.domain.problem import Fix, Problem, ProblemError
 from gpupanel.domain.table_data import TableData
@@ -24,6 +24,7 @@ from gpupanel.trainer.datasets.examples import (
 from gpupanel.trainer.datasets.file_prints import DataFiles
 from gpupanel.trainer.datasets.scanning.examples import scan_examples
 from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
+from gpupanel.trainer.datasets.single_data import AskedModel, SingleData
 from gpupanel.trainer.datasets.source import Found, Reading, Source, no_download
 from gpupanel.trainer.datasets.tables.chosen_table import (
     detected_overview,
@@ -181,12 +182,12 @@ class _TableSource(Source[TableData]):
 
     @override
     def single(
-        self, data: TableData, asked: PredictionAsked, recipe: str, folder: Path
-    ) -> DataSettings:
-        known = recipe_of(Reading(no_download, recipe=recipe))
+        self, data: TableData, asked: PredictionAsked, model: AskedModel, folder: Path
+    ) -> SingleData:
+        known = recipe_of(Reading(no_download, recipe=model.recipe))
         if known is None:
             raise _without_recipe()
-        return table_of_row(data, asked, known, folder)
+        return SingleData(table_of_row(data, asked, known, folder))
 
     @override
     def asked_columns(self, data: TableData, recipe: str) -> tuple[AskedColumn, ...]:

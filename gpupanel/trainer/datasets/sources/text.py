@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from gpupanel.domain.asked_prediction import PredictionAsked
 from gpupanel.domain.choice import Choice
-from gpupanel.domain.data import DataSettings, Target, TextData
+from gpupanel.domain.data import Target, TextData
 from gpupanel.domain.preview import TextsPreview
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.visible_text import visible_line
@@ -26,6 +26,7 @@ from gpupanel.trainer.datasets.examples import (
 )
 from gpupanel.trainer.datasets.scanning.examples import scan_examples
 from gpupanel.trainer.datasets.scanning.scanned import Digests, OnFirstReport, Scanned
+from gpupanel.trainer.datasets.single_data import AskedModel, SingleData
 from gpupanel.trainer.datasets.source import Found, Reading, Source, no_download
 from gpupanel.trainer.datasets.split import divide
 from gpupanel.trainer.datasets.tables.empty_cells import known_words, word_problems
@@ -234,10 +235,10 @@ class _Texts(Source[TextData]):
 
     @override
     def single(
-        self, data: TextData, asked: PredictionAsked, recipe: str, folder: Path
-    ) -> DataSettings:
-        known = _recipe(Reading(no_download, recipe=recipe))
-        return table_of_text(data, asked, known, folder)
+        self, data: TextData, asked: PredictionAsked, model: AskedModel, folder: Path
+    ) -> SingleData:
+        known = _recipe(Reading(no_download, recipe=model.recipe))
+        return SingleData(table_of_text(data, asked, known, folder))
 
     @override
     def value_names(self, data: TextData, recipe: str) -> tuple[str, ...]:

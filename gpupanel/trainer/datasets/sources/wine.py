@@ -4,12 +4,13 @@ import numpy as np
 from typing_extensions import override
 
 from gpupanel.domain.data import WineData
+from gpupanel.trainer.datasets.arrays.single_array import ArraySource
 from gpupanel.trainer.datasets.bundled import bundled_file
 from gpupanel.trainer.datasets.examples import DataSet, Examples
-from gpupanel.trainer.datasets.source import Reading, Source
+from gpupanel.trainer.datasets.source import Reading
 
 
-class _Wine(Source[WineData]):
+class _Wine(ArraySource[WineData]):
     """178 rows of 13 measures, ``float32``, and one of 3 classes.
 
     As :func:`sklearn.datasets.load_wine` gives them (https://archive.ics.uci.edu/dataset/109).

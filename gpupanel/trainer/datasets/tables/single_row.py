@@ -9,7 +9,7 @@ from gpupanel.domain.asked_prediction import AskedColumn, Cell, PredictionAsked
 from gpupanel.domain.data import TableData
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.visible_text import visible_line
-from gpupanel.trainer.datasets.source import example_refused
+from gpupanel.trainer.datasets.single_data import example_refused
 from gpupanel.trainer.datasets.tables.recipe import FeatureColumn, TableRecipe
 from gpupanel.trainer.datasets.tables.values import shown_day
 

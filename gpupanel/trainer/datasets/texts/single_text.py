@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 from gpupanel.domain.asked_prediction import PredictionAsked
 from gpupanel.domain.data import TextData
 from gpupanel.domain.problem import ProblemError
-from gpupanel.trainer.datasets.source import example_refused
+from gpupanel.trainer.datasets.single_data import example_refused
 from gpupanel.trainer.datasets.texts.recipe import TextRecipe
 
 _FILE = "text.parquet"

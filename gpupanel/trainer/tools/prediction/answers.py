@@ -20,7 +20,7 @@ from gpupanel.trainer.datasets.source import Source, source_of
 from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.models.model_file import check_model_file, recipe_in
 from gpupanel.trainer.tensorflow_import import import_tensorflow
-from gpupanel.trainer.tools.prediction.single_example import single_example
+from gpupanel.trainer.tools.prediction.single_example import asked_model, single_example
 
 if TYPE_CHECKING:
     from gpupanel.trainer.inference.single_examples import LoadedModel, SinglePrediction
@@ -47,16 +47,19 @@ class Answers:
 
     def _predicted(self, asked: PredictionAsked) -> PredictionAnswer:
         model = self._begun(asked)
-        with single_example(asked) as examples:
+        with single_example(asked, asked_model(asked)) as (examples, single):
             found = model.predict(asked.profile, examples)
-        image = example_preview("", found.features[0], _GREATEST)
+        image = example_preview("", found.features[0], _GREATEST, between=single.shown_between)
         is_image = bool(image.pixels_base64)
         answer = PredictionAnswer(
             meaning=_meant(found),
             predicted=tuple(_most(asked, found)),
             predicted_count=found.numbers.shape[1],
             image=image if is_image else None,
-            problems=examples.notes,
+            made=single.made,
+            is_swapped=single.is_swapped,
+            count=single.count,
+            problems=(*single.notes, *examples.notes),
         )
         if not (asked.with_heat_map and is_image and found.class_names):
             return answer
@@ -68,13 +71,15 @@ class Answers:
         What is wrong with the model is known before somebody gives an example, and the first one is
         answered as quickly as the others.
         """
-        data = asked.profile.data
-        columns = _source_of(asked).asked_columns(data, _recipe_of(asked))
-        if not columns:
-            model = self._begun(asked)
-            with single_example(asked) as examples:
-                model.predict(asked.profile, examples)
-        return PredictionAnswer(columns=columns[:MOST_COLUMNS_ASKED], column_count=len(columns))
+        data, source = asked.profile.data, _source_of(asked)
+        columns = source.asked_columns(data, _recipe_of(asked))
+        if columns:
+            return PredictionAnswer(columns=columns[:MOST_COLUMNS_ASKED], column_count=len(columns))
+        model, known = self._begun(asked), asked_model(asked)
+        with single_example(asked, known) as (examples, _):
+            model.predict(asked.profile, examples)
+        files = source.asked_files(data, known)
+        return PredictionAnswer(takes=files.words, takes_pictures=files.are_pictures)
 
     def _begun(self, asked: PredictionAsked) -> "LoadedModel":
         if self._model is None:

@@ -10,38 +10,62 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from gpupanel.domain.asked_kind import AskedKind
 from gpupanel.domain.asked_prediction import PredictionAsked
 from gpupanel.domain.data import DataCache
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.cache_folder import CACHE_DIR_VARIABLE
-from gpupanel.trainer.datasets.source import Reading, example_refused, no_download, source_of
+from gpupanel.trainer.datasets.single_data import AskedModel, SingleData, example_refused
+from gpupanel.trainer.datasets.source import Reading, no_download, source_of
 from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.inference.examples import InferenceExamples, read_inference_examples
-from gpupanel.trainer.models.model_file import recipe_in
+from gpupanel.trainer.models.model_file import configuration_in, recipe_in, trained_on_in
+from gpupanel.trainer.models.saved_outputs import input_shape_in
 
 _ROW_HINT = "Correct it, or leave it empty."
 
 
+def asked_model(asked: PredictionAsked) -> AskedModel:
+    """What the file of the model says that is asked.
+
+    Raises:
+        ProblemError: It cannot be read.
+    """
+    path = asked.profile.model.chosen_path
+    trained = trained_on_in(path)
+    return AskedModel(
+        recipe=recipe_in(path),
+        input_shape=input_shape_in(configuration_in(path)),
+        value_range=None if trained is None else trained.value_range,
+        edges=None if trained is None else trained.edges,
+    )
+
+
 @contextmanager
-def single_example(asked: PredictionAsked) -> Iterator[InferenceExamples]:
-    """The example that is asked about; it may be read as long as the context lasts.
+def single_example(
+    asked: PredictionAsked, model: AskedModel
+) -> Iterator[tuple[InferenceExamples, SingleData]]:
+    """The example that is asked about, which may be read as long as the context lasts.
+
+    Args:
+        asked: The question.
+        model: What its file says.
 
     Raises:
         ProblemError: It cannot be read, or is none of those that the model takes.
         OSError: It cannot be handed on.
     """
     data = asked.profile.data
-    if data.is_code or needs_download(data):
+    if data.is_code or (data.asked_kind is not AskedKind.ARRAY and needs_download(data)):
         raise ProblemError(
             example_refused(
                 "This data is read by code, or has to be downloaded: only a run does that.",
                 "Predict by a run: set it up in the session.",
             )
         )
-    recipe = recipe_in(asked.profile.model.chosen_path)
     with _private_cache() as folder:
-        data = source_of(data).single(data, asked, recipe, folder)
-        data = data.model_copy(update={"cache": DataCache.NONE})
+        single = source_of(data).single(data, asked, model, folder)
+        data = single.data.model_copy(update={"cache": DataCache.NONE})
         profile = asked.profile.model_copy(update={"data": data})
         with _row_in_words(data.chosen_path, folder):
             seed = profile.training.seed
@@ -53,7 +77,7 @@ def single_example(asked: PredictionAsked) -> Iterator[InferenceExamples]:
                     "Predict on several by a run.",
                 )
             )
-        yield found
+        yield found, single
 
 
 @contextmanager

@@ -1,8 +1,8 @@
 """The answer about one example: it, what it is in large letters, and how probable."""
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPixmap
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from gpupanel.ui.run_page.predict.example_answer import GivenExample
 from gpupanel.ui.run_page.predict.heat_picture import heat_picture
@@ -18,6 +18,9 @@ _SIDE = 14 * GRID
 class AnswerCard(QFrame):
     """Shows an example; its answer replaces the words that it is waited for."""
 
+    swapRequested = Signal()
+    """The model is to be asked about the picture with light and dark the other way round."""
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("prediction_answer")
@@ -29,10 +32,20 @@ class AnswerCard(QFrame):
         set_tone(self._title, Tone.MUTED)
         self._bars = ProbabilityBars()
         self._note = Note()
+        self._swap = QToolButton(self)
+        self._swap.setText("Swap light and dark")
+        self._swap.setObjectName("prediction_swap")
+        self._swap.setToolTip(
+            wrapped("Asks about the same picture again, light and dark the other way round")
+        )
+        self._swap.setProperty("role", "link")
+        self._swap.clicked.connect(self.swapRequested)
+        self._swap.hide()
         words = QVBoxLayout()
         words.setSpacing(GRID // 2)
         for part in (self._title, self._name, self._bars, self._note):
             words.addWidget(part)
+        words.addWidget(self._swap, 0, Qt.AlignmentFlag.AlignLeft)
         words.addStretch(1)
         row = QHBoxLayout(self)
         row.setContentsMargins(GRID + GRID // 2, GRID + GRID // 2, 2 * GRID, GRID + GRID // 2)
@@ -56,7 +69,9 @@ class AnswerCard(QFrame):
         self._name.setVisible(answer is not None and bool(answer.predicted))
         self.setAccessibleName(": ".join(filter(None, (example.title, example.headline))))
         image = None if answer is None else answer.image
-        self._picture.show_picture(None if image is None else scaled_image(image, _SIDE), "")
+        seen = None if image is None else scaled_image(image, _SIDE)
+        self._picture.show_picture(seen, "As the model gets it")
+        self._swap.setVisible(answer is not None and answer.is_swapped is not None)
         self._heat.show_picture(None, "")
         self._bars.hide()
         told = [example.sentences if answer is not None else waiting]

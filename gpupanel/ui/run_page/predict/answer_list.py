@@ -1,5 +1,7 @@
 """The answers of the page, the newest first, and what can be done with all of them."""
 
+from functools import partial
+
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QCheckBox, QLabel, QPushButton, QStackedLayout, QVBoxLayout, QWidget
@@ -19,6 +21,7 @@ MOST_ANSWERS = 200
 """The oldest go when there are more."""
 _EMPTY = {
     AskedKind.IMAGE: "What the model says of each picture appears here, the newest first.",
+    AskedKind.ARRAY: "What the model says of each example appears here, the newest first.",
     AskedKind.ROW: "What the model says of the row appears here.",
     AskedKind.TEXT: "What the model says of the text appears here as you type.",
 }
@@ -30,6 +33,8 @@ class AnswerList(QWidget):
 
     heatMapsWanted = Signal()
     """Heat maps are shown from now on."""
+    swapRequested = Signal(int)
+    """The picture of that number is to be given with light and dark the other way round."""
     answeredChanged = Signal(bool)
     """Whether there is an answer."""
     saveRequested = Signal(str)
@@ -79,7 +84,7 @@ class AnswerList(QWidget):
         """Forget all answers: another model is asked about such examples."""
         self._is_loading = True
         self._empty.setTexts("No answers yet", _EMPTY.get(kind, ""))
-        self.heat.setVisible(kind is AskedKind.IMAGE)
+        self.heat.setVisible(kind in (AskedKind.IMAGE, AskedKind.ARRAY))
         self.clear()
 
     def setLoading(self, *, is_loading: bool) -> None:
@@ -98,6 +103,7 @@ class AnswerList(QWidget):
         """
         number, self._next = self._next, self._next + 1
         card = AnswerCard()
+        card.swapRequested.connect(partial(self.swapRequested.emit, number))
         self._examples[number], self._cards[number] = GivenExample(title), card
         self._show(number)
         self._column.insertWidget(place, card)
@@ -106,6 +112,15 @@ class AnswerList(QWidget):
         self._show_all()
         self._scroll.verticalScrollBar().setValue(0)
         return number
+
+    def answer_of(self, number: int) -> PredictionAnswer | None:
+        """The answer of that one; ``None``: it is waited for, or was removed meanwhile."""
+        known = self._examples.get(number)
+        return None if known is None else known.answer
+
+    def place_of(self, number: int) -> int:
+        """Where the card of that one stands, from the top."""
+        return self._column.indexOf(self._cards[number])
 
     def has(self, number: int) -> bool:
         """Whether that one was not removed meanwhile."""

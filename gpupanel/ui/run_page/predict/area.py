@@ -25,6 +25,7 @@ from gpupanel.ui.widgets.tips import wrapped
 
 _INPUT_WIDTH = 40 * GRID
 _FLAT_HEIGHT = 14 * GRID
+_FILES = {AskedKind.IMAGE: IMAGE_FILES, AskedKind.ARRAY: (*IMAGE_FILES, ".npy")}
 _MOST = 2**24 - 1
 """Pixels: Qt's own limit."""
 
@@ -36,7 +37,7 @@ class SingleExamples(QWidget):
     """
 
     picturesGiven = Signal(object)
-    """Files of pictures were given, no more than are answered at once: a tuple of str."""
+    """Files were given, no more of those taken here than are answered at once: a tuple of str."""
     manyGiven = Signal(object)
     """Files that a run is to predict on: more, a folder, or no pictures; a tuple of str."""
     exampleChanged = Signal(str, object)
@@ -98,16 +99,22 @@ class SingleExamples(QWidget):
         """What is taken here."""
         return self._kind
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        """How the files end that are taken here; none: no files are."""
+        return _FILES.get(self._kind, ())
+
     def begin(self, kind: AskedKind) -> None:
         """Take such examples from now on: another run is shown."""
         self._kind = kind
         self.answers.begin(kind)
         self.rows.clear()
         self.texts.clear()
-        is_image = kind is AskedKind.IMAGE
-        self._inputs.setCurrentWidget(self.pictures if is_image else self._card)
+        is_file = bool(_FILES.get(kind))
+        self.pictures.begin(kind)
+        self._inputs.setCurrentWidget(self.pictures if is_file else self._card)
         self._typed.setCurrentWidget(self.rows if kind is AskedKind.ROW else self.texts)
-        self._paste_key.setEnabled(is_image)
+        self._paste_key.setEnabled(is_file)
         self.setReady(is_ready=False, words="")
         self._lay_out(is_narrow=self._is_narrow())
         self.kindChanged.emit()
@@ -131,10 +138,9 @@ class SingleExamples(QWidget):
         set_tone(self._status, tone)
 
     def takes(self, paths: tuple[str, ...]) -> bool:
-        """Whether these files are answered here and now: a few pictures."""
-        is_few = 0 < len(paths) <= MOST_AT_ONCE
-        are_pictures = all(path.lower().endswith(IMAGE_FILES) for path in paths)
-        return self._is_ready and self._kind is AskedKind.IMAGE and is_few and are_pictures
+        """Whether these files are answered here and now: a few of those that are taken."""
+        are_taken = all(path.lower().endswith(self.files) for path in paths)
+        return self._is_ready and 0 < len(paths) <= MOST_AT_ONCE and are_taken
 
     def give(self, paths: tuple[str, ...]) -> bool:
         """Take these files where they are answered here; whether they are."""
@@ -170,7 +176,7 @@ class SingleExamples(QWidget):
         self._row.setSpacing(GRID if is_narrow else 2 * GRID)
         self._given.setMinimumWidth(0 if is_narrow else _INPUT_WIDTH)
         self._given.setMaximumWidth(_MOST if is_narrow else _INPUT_WIDTH)
-        is_flat = is_narrow and self._kind is AskedKind.IMAGE
+        is_flat = is_narrow and bool(self.files)
         self._given.setMaximumHeight(_FLAT_HEIGHT if is_flat else _MOST)
         self.pictures.setFlat(is_flat=is_flat)
 
@@ -189,7 +195,7 @@ class SingleExamples(QWidget):
         if self.give(paths):
             return
         if kind_to_predict_on(paths) is None:
-            self.pictures.say("These are no pictures, and no folder.")
+            self.pictures.say_none()
         else:
             self.manyGiven.emit(paths)
 

@@ -46,7 +46,8 @@ class GivenExample:
         answer = self.answer
         if answer is None:
             return ""
-        told = [problem_sentences(each) for each in answer.problems]
+        told = [f"Given to the model as {answer.made}."] if answer.made else []
+        told += [problem_sentences(each) for each in answer.problems]
         more = answer.predicted_count - len(answer.predicted)
         if more > 0 and answer.meaning == "values":
             told.append(f"{formatting.count(more)} more values are not shown.")

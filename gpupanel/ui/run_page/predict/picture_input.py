@@ -12,6 +12,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QPushButton, QWidget
 from typing_extensions import override
 
+from gpupanel.domain.asked_kind import AskedKind
 from gpupanel.ui import theme
 from gpupanel.ui.dropped_files import local_paths
 from gpupanel.ui.theme import GRID
@@ -25,6 +26,13 @@ _SENTENCE = (
     f"Up to {MOST_AT_ONCE} are answered here; of more, or of a folder, a run makes a table and a "
     "file."
 )
+_TITLES = {
+    AskedKind.IMAGE: "Drop pictures here",
+    AskedKind.ARRAY: "Drop pictures or .npy files here",
+}
+_TITLE_OF_ARRAYS = "Drop .npy files here"
+_PASTE, _PASTE_FILES = "or paste them with Ctrl+V", "or paste the files with Ctrl+V"
+_NO_ARRAYS = "These are no pictures and no .npy files."
 _NOTHING_TO_PASTE = "The clipboard holds no picture and no files."
 
 
@@ -44,18 +52,21 @@ class PictureInput(TakesFiles, QFrame):
         self.setAccessibleName("Pictures to predict on")
         self.setAcceptDrops(True)
         self._is_over = False
-        title = QLabel("Drop pictures here")
+        self._kind, self._sentence = AskedKind.IMAGE, _SENTENCE
+        self._title = title = QLabel(_TITLES[AskedKind.IMAGE])
+        title.setObjectName("prediction_drop_title")
         title.setProperty("role", "title")
         title.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._paste = paste = QLabel("or paste them with Ctrl+V")
+        self._paste = paste = QLabel(_PASTE)
         paste.setProperty("tone", "muted")
         paste.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.choose = QPushButton("&Choose…", self)
         self.choose.setObjectName("prediction_choose")
-        self.choose.setToolTip("Chooses pictures that the model has not seen")
+        self.choose.setToolTip("Chooses examples that the model has not seen")
         set_role(self.choose, "primary")
         self.choose.clicked.connect(self.chooseRequested)
         self._note = Note(_SENTENCE)
+        self._note.setObjectName("prediction_takes")
         self._note.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._layout = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
         self._layout.setSpacing(GRID)
@@ -75,6 +86,24 @@ class PictureInput(TakesFiles, QFrame):
         for part in (self._paste, self._note):
             part.setVisible(not is_flat)
 
+    def begin(self, kind: AskedKind) -> None:
+        """Take pictures, or files of numbers: another model is asked."""
+        self._kind = kind
+        self.setTaken("", are_pictures=True)
+
+    def setTaken(self, words: str, *, are_pictures: bool) -> None:
+        """Say which files the model takes.
+
+        Args:
+            words: What becomes of them; empty: that is not known, or nothing has to be said.
+            are_pictures: Whether it takes pictures.
+        """
+        self._title.setText(_TITLES.get(self._kind, "") if are_pictures else _TITLE_OF_ARRAYS)
+        self._paste.setText(_PASTE if are_pictures else _PASTE_FILES)
+        is_array = self._kind is AskedKind.ARRAY
+        self._sentence = words or ("" if is_array else _SENTENCE)
+        self.say("")
+
     @Slot()
     def paste(self) -> None:
         """Take what is on the clipboard: files, or else a picture."""
@@ -91,8 +120,13 @@ class PictureInput(TakesFiles, QFrame):
 
     def say(self, words: str) -> None:
         """Say that below; empty: what is said at first."""
-        self._note.setText(words or _SENTENCE)
+        self._note.setText(words or self._sentence)
         self._note.setVisible(bool(words) or not self._paste.isHidden())
+
+    def say_none(self) -> None:
+        """Say that none of these files is taken."""
+        is_array = self._kind is AskedKind.ARRAY
+        self.say(_NO_ARRAYS if is_array else "These are no pictures, and no folder.")
 
     @override
     def can_take(self, paths: tuple[str, ...]) -> bool:
