@@ -30,37 +30,60 @@ class NoHeatMapError(Exception):
     """There is none; the message is a sentence that says why."""
 
 
-def heat_map(model: keras.Model, inputs: tf.Tensor, output: int, *, sign: float = 1.0) -> Floats:
-    """How much each place of an example speaks for an output.
+class HeatMaps:
+    """Tells about one example after the other; the model is traced for the first one alone.
+
+    As a graph it takes little longer than the outputs do: of the gradient only the part from the
+    output back to that layer is computed.
 
     Args:
-        model: Gives logits or probabilities, shape [1, outputs]. It is called layer by layer.
-        inputs: The example as the model takes it, shape [1, ...].
-        output: Which number.
-        sign: -1 where a small number speaks for the class.
-
-    Returns:
-        From 0 to 1, the greatest is 1; shape [rows, columns] of the layer's.
-
-    Raises:
-        NoHeatMapError: The model has no such layer, or nothing speaks for the output.
+        model: Gives logits or probabilities, shape [1, outputs].
     """
-    with tf.GradientTape() as tape, _noted_calls(model) as noted:
-        if inputs.dtype.is_floating:
-            tape.watch(inputs)
-        outputs = tf.reshape(model(inputs, training=False), [1, -1])
-        about = sign * tf.cast(outputs[0, output], tf.float32)
-    maps = _last_with_places(noted)
-    gradient = tape.gradient(about, maps)
-    if gradient is None:
-        raise NoHeatMapError("The model's output does not depend on a layer of image places.")
-    weights = tf.reduce_mean(tf.cast(gradient, tf.float32), axis=(1, 2), keepdims=True)
-    summed = tf.nn.relu(tf.reduce_sum(weights * tf.cast(maps, tf.float32), axis=-1))[0]
-    found = np.asarray(summed.numpy(), np.float32)
-    most = float(found.max())
-    if not np.isfinite(most) or most <= 0.0:
-        raise NoHeatMapError("No part of the image speaks for this class more than the others.")
-    return found / np.float32(most)
+
+    def __init__(self, model: keras.Model) -> None:
+        self._model = model
+        self._traced = tf.function(self._summed, autograph=False)
+        self._reason = ""
+
+    def of(self, inputs: tf.Tensor, output: int, *, sign: float = 1.0) -> Floats:
+        """How much each place of an example speaks for an output.
+
+        Args:
+            inputs: The example as the model takes it, shape [1, ...].
+            output: Which number.
+            sign: -1 where a small number speaks for the class.
+
+        Returns:
+            From 0 to 1, the greatest is 1; shape [rows, columns] of the layer's.
+
+        Raises:
+            NoHeatMapError: The model has no such layer, or nothing speaks for the output.
+        """
+        if self._reason:
+            raise NoHeatMapError(self._reason)
+        try:
+            summed = self._traced(inputs, tf.constant(output), tf.constant(sign, tf.float32))
+        except NoHeatMapError as error:
+            # It is the model's, whatever the example.
+            self._reason = str(error)
+            raise
+        found = np.asarray(summed.numpy(), np.float32)
+        most = float(found.max())
+        if not np.isfinite(most) or most <= 0.0:
+            raise NoHeatMapError("No part of the image speaks for this class more than the others.")
+        return found / np.float32(most)
+
+    def _summed(self, inputs: tf.Tensor, output: tf.Tensor, sign: tf.Tensor) -> tf.Tensor:
+        with _noted_calls(self._model) as noted:
+            outputs = tf.reshape(self._model(inputs, training=False), [-1])
+        about = sign * tf.cast(outputs[output], tf.float32)
+        # What a layer computed within a loop of its own is of another graph.
+        maps = _last_with_places([each for each in noted if each[1].graph is outputs.graph])
+        (gradient,) = tf.gradients(about, [maps])
+        if gradient is None:
+            raise NoHeatMapError("The model's output does not depend on a layer of image places.")
+        weights = tf.reduce_mean(tf.cast(gradient, tf.float32), axis=(1, 2), keepdims=True)
+        return tf.nn.relu(tf.reduce_sum(weights * tf.cast(maps, tf.float32), axis=-1))[0]
 
 
 def resized(found: Floats, height: int, width: int) -> Floats:

@@ -23,6 +23,8 @@ from gpupanel.trainer.tensorflow_import import import_tensorflow
 from gpupanel.trainer.tools.prediction.single_example import asked_model, single_example
 
 if TYPE_CHECKING:
+    from gpupanel.trainer.inference.heat_map import HeatMaps
+    from gpupanel.trainer.inference.replicas import Replica
     from gpupanel.trainer.inference.single_examples import LoadedModel, SinglePrediction
 
 _WHAT = "The prediction"
@@ -35,6 +37,8 @@ class Answers:
 
     def __init__(self) -> None:
         self._model: LoadedModel | None = None
+        self._heat: tuple[Replica, HeatMaps] | None = None
+        """Of the model that a heat map was asked of last."""
 
     def answer(self, asked: PredictionAsked) -> PredictionAnswer:
         """What the model takes, or says; or what is wrong."""
@@ -63,7 +67,30 @@ class Answers:
         )
         if not (asked.with_heat_map and is_image and found.class_names):
             return answer
-        return answer.model_copy(update=_heat_map(found, image))
+        return answer.model_copy(update=self._heat_map(found, image))
+
+    def _heat_map(self, found: "SinglePrediction", image: ExamplePreview) -> dict[str, object]:
+        """The heat map of the most probable class, or why there is none."""
+        from gpupanel.trainer.inference.heat_map import HeatMaps, NoHeatMapError, resized
+
+        place, replica = int(found.numbers[0].argmax()), found.replica
+        if self._heat is None or self._heat[0] is not replica:
+            self._heat = replica, HeatMaps(replica.network)
+        # One output is about the second of two classes.
+        is_one = replica.ending.outputs == 1 and not found.meaning.of_labels
+        output, sign = (0, 1.0 if place else -1.0) if is_one else (place, 1.0)
+        try:
+            heat = self._heat[1].of(replica.inputs_of(found.features), output, sign=sign)
+        except NoHeatMapError as error:
+            return {"without_heat_map": str(error)}
+        pixels = np.rint(255.0 * resized(heat, image.height, image.width)).astype(np.uint8)
+        told = HeatMap(
+            pixels_base64=base64.b64encode(pixels.tobytes()).decode("ascii"),
+            width=image.width,
+            height=image.height,
+            about=found.class_names[place],
+        )
+        return {"heat_map": told}
 
     def _inputs(self, asked: PredictionAsked) -> PredictionAnswer:
         """What a model of rows takes; others are loaded, and tried on an example that says nothing.
@@ -119,28 +146,6 @@ def _most(asked: PredictionAsked, found: "SinglePrediction") -> list[PredictedNu
         PredictedNumber(name=names[place], number=float(numbers[place]))
         for place in order[:MOST_PREDICTED].tolist()
     ]
-
-
-def _heat_map(found: "SinglePrediction", image: ExamplePreview) -> dict[str, object]:
-    """The heat map of the most probable class, or why there is none."""
-    from gpupanel.trainer.inference.heat_map import NoHeatMapError, heat_map, resized
-
-    place, replica = int(found.numbers[0].argmax()), found.replica
-    # One output is about the second of two classes.
-    is_one = replica.ending.outputs == 1 and not found.meaning.of_labels
-    output, sign = (0, 1.0 if place else -1.0) if is_one else (place, 1.0)
-    try:
-        heat = heat_map(replica.network, replica.inputs_of(found.features), output, sign=sign)
-    except NoHeatMapError as error:
-        return {"without_heat_map": str(error)}
-    pixels = np.rint(255.0 * resized(heat, image.height, image.width)).astype(np.uint8)
-    told = HeatMap(
-        pixels_base64=base64.b64encode(pixels.tobytes()).decode("ascii"),
-        width=image.width,
-        height=image.height,
-        about=found.class_names[place],
-    )
-    return {"heat_map": told}
 
 
 def _value_names(asked: PredictionAsked, count: int) -> tuple[str, ...]:
