@@ -312,6 +312,25 @@ def test_that_heat_maps_are_asked_for_when_they_are_wanted(qtbot, desk, pictures
     assert not any(each.isVisible() for each in shown)
 
 
+def test_that_a_picture_that_is_given_meanwhile_is_named_before_the_next_heat_map(
+    qtbot, desk, pictures
+):
+    desk.open(qtbot)
+    desk.drop(*pictures)
+    qtbot.waitUntil(lambda: desk.titles == ["1.png: cat", "2.png: cat"], timeout=10_000)
+    desk.model.answers = lambda asked: classes(cat=0.9).model_copy(
+        update={"heat_map": HEAT} if asked.with_heat_map else {}
+    )
+    desk.model.goes_on.clear()
+    desk.area.answers.heat.click()
+    desk.drop(pictures[1])
+    desk.model.goes_on.set()
+    qtbot.waitUntil(lambda: len(desk.model.examples) == 6, timeout=10_000)
+    asked = [(each.profile.data.files[0], each.with_heat_map) for each in desk.model.examples]
+    maps = [("1.png", True), ("2.png", True), ("2.png", True)]
+    assert asked == [("1.png", False), ("2.png", False), maps[0], ("2.png", False), *maps[1:]]
+
+
 def test_that_numbers_are_given_as_pictures_or_files_with_what_becomes_of_them(
     qtbot, desk, pictures, tmp_path
 ):

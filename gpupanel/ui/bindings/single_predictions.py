@@ -90,7 +90,7 @@ class SinglePredictions(QObject):
         self._is_warm = self._is_loaded = self._is_stopped = False
         self._failure = ""
         self._typed: int | None = None
-        self._is_asking = False
+        self._is_asking = self._is_mapping = False
         self._waiting: tuple[str, Callable[[], PredictionAsked]] | None = None
         self._unseen = QTimer(self, singleShot=True, interval=kept_unseen_ms)
         self._unseen.timeout.connect(self._let_go)
@@ -130,7 +130,7 @@ class SinglePredictions(QObject):
     @Slot()
     def _let_go(self) -> None:
         self._unseen.stop()
-        self._is_warm = self._is_loaded = self._is_asking = False
+        self._is_warm = self._is_loaded = self._is_asking = self._is_mapping = False
         self._waiting = None
         self._area.answers.setLoading(is_loading=True)
         self._asker.forget()
@@ -292,19 +292,27 @@ class SinglePredictions(QObject):
 
     @Slot()
     def _ask_heat_maps(self) -> None:
+        """Ask for one after the other: what is given meanwhile is named before the next map."""
+        if self._is_mapping:
+            return
         for number in self._area.answers.without_heat_maps():
             asked = self._asked.get(number)
             if asked is not None and not asked.with_heat_map:
                 with_map = asked.model_copy(update={"with_heat_map": True})
                 self._asked[number] = with_map
+                self._is_mapping = True
                 self._asker.ask(partial(_itself, with_map), partial(self._on_heat_map, number))
+                return
 
     def _on_heat_map(self, number: int, answer: PredictionAnswer) -> None:
+        self._is_mapping = False
         if answer.predicted:
             self._area.answers.answer(number, answer)
         else:
             why = " ".join(map(problem_sentences, answer.problems))
             self._area.answers.lack_heat_map(number, why)
+        if self._area.answers.heat.isChecked():
+            self._ask_heat_maps()
 
     @Slot(str, object)
     def _ask_typed(self, title: str, example: Mapping[str, Cell] | str) -> None:
