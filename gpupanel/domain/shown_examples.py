@@ -12,6 +12,10 @@ from gpupanel.domain.visible_text import visible_line
 
 MOST_SHOWN = 200
 """How many examples are shown at once."""
+MOST_CELLS = 40
+"""Columns of an example that are shown: the first ones."""
+LONGEST_CELL = 100
+_Cell = Annotated[str, AfterValidator(visible_line), Field(max_length=LONGEST_CELL)]
 _Name = Annotated[str, AfterValidator(visible_line)]
 
 
@@ -56,6 +60,18 @@ class ShownClass(Value):
     probability: float | None = None
 
 
+class ShownCell(Value):
+    """What stands in a column of the data, for an example that is a row, or a file beside one.
+
+    Attributes:
+        column: Its name.
+        text: What stands there, not scaled and not filled in; empty: nothing does.
+    """
+
+    column: _Cell
+    text: _Cell
+
+
 class ShownExample(Value):
     """An example, and what the model takes it for.
 
@@ -67,6 +83,7 @@ class ShownExample(Value):
         label_probability: Of its label; ``None``: not known.
         error: Of several labels its loss, of values the mean absolute error; ``None``: not known.
         image: It; ``None``: it cannot be shown.
+        cells: Of its row, the first ones; none: it is of no table.
     """
 
     index: int
@@ -76,6 +93,7 @@ class ShownExample(Value):
     label_probability: float | None = None
     error: float | None = None
     image: ExamplePreview | None = None
+    cells: Annotated[tuple[ShownCell, ...], Field(max_length=MOST_CELLS)] = ()
 
     @property
     def is_right(self) -> bool | None:

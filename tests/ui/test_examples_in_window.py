@@ -13,10 +13,12 @@ from gpupanel.domain.data import ImagesData
 from gpupanel.domain.events import Phase
 from gpupanel.domain.model import SavedModel
 from gpupanel.domain.outcome import Metrics, Outcome
+from gpupanel.domain.preview import ExamplePreview
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.shown_examples import (
     ExampleChoice,
+    ShownCell,
     ShownClass,
     ShownExample,
     ShownExamples,
@@ -204,6 +206,28 @@ def some(first: int, count: int) -> tuple[ShownExample, ...]:
         ShownExample(index=first + n, predicted=(ShownClass(name="\x1bcat", probability=0.5),))
         for n in range(count)
     )
+
+
+def test_that_rows_have_the_columns_of_the_data(table):
+    def row(*cells: tuple[str, str]) -> ShownExample:
+        told = tuple(ShownCell(column=column, text=text) for column, text in cells)
+        return ShownExample(index=7, cells=told, image=ExamplePreview(label="", text="0, 1, 0.3"))
+
+    choice = ExampleChoice(which="mistakes")
+    rows = row(("age", "37"), ("town", "")), row(("age", "8"), ("town", "Bern"))
+    table.setExamples(choice, ShownExamples(examples=rows, total=2))
+    seen = table.findChild(TableView)
+    titles = [
+        seen.model().headerData(at, Qt.Orientation.Horizontal)
+        for at in range(seen.model().columnCount())
+        if not seen.isColumnHidden(at)
+    ]
+    assert (titles[0], titles[-2:]) == ("File", ["age", "town"])
+    assert [each[-2:] for each in shown_texts(table)] == [["37", ""], ["8", "Bern"]]
+    # Other examples are of no table.
+    table.setExamples(choice, ShownExamples(examples=some(0, 2), total=2))
+    assert seen.model().columnCount() == 7
+    assert not seen.isColumnHidden(0)
 
 
 def test_that_buttons_lead_to_the_next_and_the_ones_before(table):

@@ -9,12 +9,13 @@ from PySide6.QtWidgets import QLabel, QPushButton, QSlider, QWidget
 from gpupanel.domain import events
 from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.preview import ExamplePreview
-from gpupanel.domain.shown_examples import ShownClass, ShownExample
+from gpupanel.domain.shown_examples import ShownCell, ShownClass, ShownExample
 from gpupanel.domain.validation_examples import (
     EpochPredictions,
     ExamplePrediction,
     FollowedExamples,
 )
+from gpupanel.ui.run_page.evaluations.example_card import ValidationCard
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.person import Person
 from tests.fakes.run_directory import STARTED_S, WrittenRun
@@ -124,6 +125,22 @@ def test_that_each_epoch_is_seen_while_the_run_goes_on_and_earlier_ones_again(qt
     assert page.title() == "After epoch 1: 1 of 2 right"
     page.slider().setValue(2)
     assert page.title() == "After epoch 3: 1 of 2 right"
+
+
+def test_that_a_row_has_its_cells_in_place_of_the_numbers_that_the_model_gets(qtbot):
+    cells = [ShownCell(column=f"column {at}", text=f"{at}.5" if at else "") for at in range(9)]
+    card = ValidationCard(ROW.model_copy(update={"cells": tuple(cells)}))
+    qtbot.addWidget(card)
+    card.setPrediction(classes(1, 0.25, 0.75).predictions[1], ())
+    words = "\n".join(label.text() for label in card.findChildren(QLabel))
+    for line in ("column 0: \N{EN DASH}", "column 5: 5.5", "and 3 more"):
+        assert line in words
+    assert "column 6" not in words
+    assert "51, 0, 1" not in words
+    assert "column 8: 8.5" in card.toolTip()
+    few = ValidationCard(ROW.model_copy(update={"cells": tuple(cells[:7])}))
+    qtbot.addWidget(few)
+    assert "column 6: 6.5" in "\n".join(label.text() for label in few.findChildren(QLabel))
 
 
 def test_that_another_run_has_its_own(qtbot, page):

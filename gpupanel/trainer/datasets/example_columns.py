@@ -16,11 +16,13 @@ class ExampleColumn:
         name: Its name.
         categories: By their numbers, where it holds these; ``None``: numbers or dates.
         first_day: Of dates: the day that is 0, in days since 1970; ``None``: these are none.
+        is_target: It is predicted.
     """
 
     name: str
     categories: tuple[str, ...] | None = None
     first_day: float | None = None
+    is_target: bool = False
 
 
 class ExampleColumns(Protocol):

@@ -206,8 +206,8 @@ class DataSet:
         token_count: How many different numbers stand for words; 0: the features are no words.
         words: What each of these numbers stands for, as far as there are words.
         texts: What is known of texts.
-        cells: Of the table that says what the examples are, where they were read to evaluate a
-            model.
+        cells: Of the table that the examples are rows of; or of that which says what they are,
+            where they were read to evaluate a model.
     """
 
     training: Examples

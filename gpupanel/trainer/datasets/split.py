@@ -26,6 +26,7 @@ class Split:
         validation: ``None`` when nothing is validated.
         test: Measured once, at the end; ``None`` where there is none, or it validates.
         fingerprint: Of the data; ``None`` where another process of the run takes it.
+        held_back: Which of the training examples validate; ``None``: a set of its own does.
         content: By which a saved model knows the training examples again, likewise.
     """
 
@@ -34,7 +35,18 @@ class Split:
     validation: Examples | None
     test: Examples | None = None
     fingerprint: Fingerprint | None = None
+    held_back: Indices | None = None
     content: KnownContent = field(default_factory=KnownContent)
+
+    def places_of(self, validation: Indices) -> Indices:
+        """Where validation examples are in the source, its sets one after the other.
+
+        Args:
+            validation: Which of them.
+        """
+        if self.held_back is None:
+            return validation + np.int32(len(self.data.training))
+        return self.held_back[validation]
 
 
 def split(data_set: DataSet, settings: DataSettings, seed: int) -> Split:
@@ -58,7 +70,7 @@ def split(data_set: DataSet, settings: DataSettings, seed: int) -> Split:
     if len(held_back) == 0:
         return Split(data_set, with_replacements(training), None, test)
     trained, held = (with_replacements(training.subset(each)) for each in (kept, held_back))
-    return Split(data_set, trained, held, test)
+    return Split(data_set, trained, held, test, held_back=held_back)
 
 
 def check_best_metric(metric: BestMetric, divided: Split) -> None:

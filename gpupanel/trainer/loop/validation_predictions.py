@@ -8,7 +8,7 @@ import numpy as np
 from gpupanel.domain.data import Target
 from gpupanel.domain.events import ProblemReported
 from gpupanel.domain.number_text import short_number
-from gpupanel.domain.shown_examples import ShownClass, ShownExample
+from gpupanel.domain.shown_examples import ShownCell, ShownClass, ShownExample
 from gpupanel.domain.validation_examples import (
     MOST_FOLLOWED,
     EpochPredictions,
@@ -24,6 +24,7 @@ from gpupanel.trainer.datasets.example_previews import (
     top_classes,
 )
 from gpupanel.trainer.datasets.examples import Array, Examples, Indices
+from gpupanel.trainer.datasets.shown_cells import shown_cells
 from gpupanel.trainer.datasets.split import Split
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.learner import Learner
@@ -138,6 +139,9 @@ class ValidationPredictions:
         chosen = _chosen(validation, data.target, self._run.profile.training.seed)
         self._features, self._labels = validation.read(chosen), validation.labels[chosen]
         texts = label_texts(data, self._labels)
+        cells: list[tuple[ShownCell, ...]] = [()] * len(chosen)
+        if data.cells is not None:
+            cells = shown_cells(data.cells, self._split.places_of(chosen))
         shown = (
             ShownExample(
                 index=place,
@@ -146,8 +150,11 @@ class ValidationPredictions:
                 image=example_preview(
                     "", features, data.greatest, data.words, longest_side=_LONGEST_SIDE
                 ),
+                cells=of_row,
             )
-            for place, label, features in zip(chosen.tolist(), texts, self._features, strict=True)
+            for place, label, features, of_row in zip(
+                chosen.tolist(), texts, self._features, cells, strict=True
+            )
         )
         line = FollowedExamples(
             from_epoch=self._from_epoch,

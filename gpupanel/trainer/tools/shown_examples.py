@@ -32,6 +32,7 @@ from gpupanel.trainer.datasets.example_previews import (
     top_classes,
 )
 from gpupanel.trainer.datasets.examples import AllExamples, read_features
+from gpupanel.trainer.datasets.shown_cells import shown_cells
 from gpupanel.trainer.datasets.source import Reading, no_download
 from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.failures import LOOKING_AT_DATA, problems_of
@@ -144,15 +145,21 @@ def _seen(
     whole: AllExamples, example: ShownExample, place: int, greatest: float, problems: list[Problem]
 ) -> dict[str, object]:
     """Name and image of an example at that place, as far as it can be read."""
-    image = None
+    image, cells = None, example.cells
     try:
         rows = read_features(whole.features, np.array([place], np.int32))
         image = example_preview("", rows[0], greatest, whole.words)
+        if whole.columns is not None:
+            (cells,) = shown_cells(whole.columns, np.array([place], np.int32))
     except ProblemError as error:
         problems += (
             each.model_copy(update={"severity": Severity.WARNING}) for each in error.problems
         )
-    return {"name": example.name or example_name(whole.features, place), "image": image}
+    return {
+        "name": example.name or example_name(whole.features, place),
+        "image": image,
+        "cells": cells,
+    }
 
 
 def _gone(name: str) -> Problem:

@@ -1,5 +1,6 @@
 """Examples of a run as a table: image, name, label, and what the model takes them for."""
 
+from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
@@ -8,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QLabel, QPushButton, QWi
 from typing_extensions import override
 
 from gpupanel.domain.problem_text import problem_sentences
-from gpupanel.domain.shown_examples import ExampleChoice, ShownExample, ShownExamples
+from gpupanel.domain.shown_examples import ExampleChoice, ShownCell, ShownExample, ShownExamples
 from gpupanel.ui import formatting
 from gpupanel.ui.widgets.example_image import scaled_image
 from gpupanel.ui.widgets.labels import ProseLabel
@@ -18,11 +19,13 @@ from gpupanel.ui.widgets.table_view import TableView
 from gpupanel.ui.widgets.tips import wrapped
 
 _IMAGE = 56
-_ROW_HEIGHT = 64
+_ROW_HEIGHT, _LINE_HEIGHT = 64, 32
+"""With images, and without."""
 _TOP = 3
 _WIDTHS = (96, 190, 130, 170, 150, 150, 90)
-_LABEL, _FIRST, _ERROR = 2, 3, 6
+_EXAMPLE, _LABEL, _FIRST, _ERROR = 0, 2, 3, 6
 """Columns of these."""
+_CELL_WIDTH = 96
 _READING = "Reading the examples…"
 
 
@@ -69,6 +72,11 @@ def _error(row: _Row) -> str:
     return "" if row.example.error is None else formatting.number(row.example.error)
 
 
+def _cell(place: int, row: _Row) -> str:
+    cells = row.example.cells
+    return cells[place].text if place < len(cells) else ""
+
+
 def _tip(row: _Row) -> str:
     example = row.example
     said = [f"index {example.index}: {example.name}" if example.name else f"index {example.index}"]
@@ -93,6 +101,17 @@ _COLUMNS: tuple[Column[_Row], ...] = (
 )
 
 
+def _columns(cells: tuple[ShownCell, ...]) -> tuple[Column[_Row], ...]:
+    """The columns with those of the data, as far as the examples are rows of it."""
+    of_data = (
+        Column(
+            each.column, f"What stands in the column {each.column} of the data.", partial(_cell, at)
+        )
+        for at, each in enumerate(cells)
+    )
+    return (*_COLUMNS, *of_data)
+
+
 class _Table(TableView[_Row]):
     def __init__(self, parent: QWidget | None = None) -> None:
         content = TableModel(_COLUMNS, lambda row: row.place, _tip)
@@ -101,8 +120,22 @@ class _Table(TableView[_Row]):
         # What matters of a path is its end, and a probability stands behind the name of a class.
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        for place, width in enumerate(_WIDTHS):
-            self.setColumnWidth(place, width)
+        self._set_widths()
+
+    def show_rows(self, rows: Sequence[_Row]) -> None:
+        """Show these, with the columns of the data."""
+        before = len(self.content.columns)
+        cells = max((row.example.cells for row in rows), key=len, default=())
+        self.content.set_columns(_columns(cells), rows)
+        if len(self.content.columns) != before:
+            self._set_widths()
+        has_images = any(row.pixmap is not None for row in rows)
+        self.setColumnHidden(_EXAMPLE, bool(cells) and not has_images)
+        self.verticalHeader().setDefaultSectionSize(_ROW_HEIGHT if has_images else _LINE_HEIGHT)
+
+    def _set_widths(self) -> None:
+        for place in range(len(self.content.columns)):
+            self.setColumnWidth(place, _WIDTHS[place] if place < len(_WIDTHS) else _CELL_WIDTH)
 
 
 class ExamplesTable(QWidget):
@@ -162,7 +195,7 @@ class ExamplesTable(QWidget):
         """Show these."""
         self._choice, self._total = choice, found.total
         rows = [_Row(choice.first + place, each) for place, each in enumerate(found.examples)]
-        self._table.content.set_rows(rows)
+        self._table.show_rows(rows)
         self._table.scrollToTop()
         has_label = any(each.label for each in found.examples)
         has_error = any(each.error is not None for each in found.examples)

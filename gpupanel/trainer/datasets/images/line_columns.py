@@ -1,7 +1,7 @@
 """The columns of a CSV of labels, as an evaluation divides images by them."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +48,7 @@ class LineColumns:
         parts: Of the training images, then of further sets, in the order of the examples.
         decimal: What stands before decimals; ``None``: a point.
         chosen: Words that a person said mean that a cell is empty; ``None``: nobody did.
+        targets: The columns that are predicted.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class LineColumns:
         parts: Sequence[Cells],
         decimal: str | None = None,
         chosen: Sequence[str] | None = None,
+        targets: Collection[str] = (),
     ) -> None:
         words = empty_words(None if chosen is None else tuple(chosen))
         columns, found = list[ExampleColumn](), list[npt.NDArray[np.float32]]()
@@ -71,7 +73,7 @@ class LineColumns:
             names.pop("", None)
             places = {text: place for place, text in enumerate(names)}
             categories = None if numbers is not None else tuple(as_utf8(text) for text in names)
-            columns.append(ExampleColumn(as_utf8(name), categories))
+            columns.append(ExampleColumn(as_utf8(name), categories, is_target=name in targets))
             coded = np.array([places.get(text, math.nan) for text in texts], np.float32)
             found.append(coded if numbers is None else numbers)
         self._columns = tuple(columns)

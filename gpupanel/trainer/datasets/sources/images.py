@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 
@@ -34,7 +34,7 @@ from gpupanel.trainer.datasets.images.files import (
     image_unreadable,
     image_vanished,
 )
-from gpupanel.trainer.datasets.images.line_columns import Cells, LineColumns
+from gpupanel.trainer.datasets.images.line_columns import LineColumns
 from gpupanel.trainer.datasets.images.listing import look_into
 from gpupanel.trainer.datasets.images.recipe import read_as_trained, recipe_of
 from gpupanel.trainer.datasets.images.set_folders import with_detected_sets
@@ -95,16 +95,18 @@ def read_images(
         skipped=skipped,
         groups=sets["training"].groups,
         recipe=recipe_of(data),
-        cells=_cells(data, [each.cells for each in sets.values()]),
+        cells=_cells(data, sets),
     )
 
 
-def _cells(data: ImagesData, parts: Sequence[Cells | None]) -> LineColumns | None:
+def _cells(data: ImagesData, sets: Mapping[str, ImageSet]) -> LineColumns | None:
     """What stands beside the images of all sets; ``None``: a set has no CSV."""
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts):
+    known = [each.cells for each in sets.values() if each.cells is not None]
+    if len(known) < len(sets):
         return None
-    return LineColumns(known, data.decimal, data.empty_words)
+    labels = sets["training"].labels
+    targets = () if labels is None else labels.columns
+    return LineColumns(known, data.decimal, data.empty_words, targets)
 
 
 def _read_sets(

@@ -123,6 +123,7 @@ class _TableSource(Source[TableData]):
             categories=tuple(_categories(found.features)),
             groups=found.groups(rows),
             columns=column_summaries(data, table, targets),
+            cells=RowColumns((ChosenRows(table, rows), *further.rows.values()), targets),
             notes=(
                 *hints(data, table, targets, None if rows is None else len(rows)),
                 *(target_notes(data, labels, targets) if known is None else ()),
@@ -163,6 +164,7 @@ class _TableSource(Source[TableData]):
                 target=recipe.predicts,
                 class_names=recipe.class_names,
                 training_count=count,
+                columns=RowColumns((ChosenRows(table, rows),), targets),
                 notes=notes,
             )
         further = further_sets(data, reading, table.overview, _of_classes(recipe, labels))
@@ -176,7 +178,7 @@ class _TableSource(Source[TableData]):
             training_count=count,
             validation_count=len(further.examples("validation") or ()),
             groups=found.groups(rows),
-            columns=RowColumns((ChosenRows(table, rows), *further.rows.values())),
+            columns=RowColumns((ChosenRows(table, rows), *further.rows.values()), targets),
             notes=(*notes, *further.notes),
         )
 

@@ -1,7 +1,7 @@
 """The columns of tables one after the other, as an evaluation divides its examples by them."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -44,13 +44,17 @@ class RowColumns:
 
     Args:
         parts: The training rows, then further sets, in the order of the examples.
+        targets: The columns that are predicted.
     """
 
-    def __init__(self, parts: Sequence[ChosenRows]) -> None:
+    def __init__(self, parts: Sequence[ChosenRows], targets: Collection[str] = ()) -> None:
         self._parts = tuple(parts)
         self._ends = np.cumsum([len(part) for part in parts])
         names = [facts.name for facts in parts[0].table.columns if _is_alike(facts, parts)]
-        self._columns = tuple(_merged([part.facts(name) for part in parts]) for name in names)
+        self._columns = tuple(
+            replace(_merged([part.facts(name) for part in parts]), is_target=name in targets)
+            for name in names
+        )
 
     @property
     def columns(self) -> tuple[ExampleColumn, ...]:

@@ -18,6 +18,8 @@ _SIDE = 10 * GRID
 _WIDTH = _SIDE + 3 * GRID
 """All of them are seen at once in a window of 1280 by 800 pixels."""
 _TEXT_WIDTH = 26 * GRID
+_LINES, _LONGEST, _EMPTY = 6, 30, "\N{EN DASH}"
+"""Cells of a row that a card has, and how many characters of each; all are in its tooltip."""
 
 
 class ValidationCard(QFrame):
@@ -53,7 +55,8 @@ class ValidationCard(QFrame):
             seen.setAlignment(Qt.AlignmentFlag.AlignCenter)
             column.addWidget(seen)
         else:
-            text = Note(image.text if image is not None else "")
+            values = "" if image is None else image.text
+            text = Note(_cells(example) or values)
             text.setAlignment(Qt.AlignmentFlag.AlignTop)
             column.addWidget(text, 1)
         for part in (self._said, self._true, self._curve):
@@ -77,11 +80,21 @@ class ValidationCard(QFrame):
         words = _name(self._example), self._true.text(), f"predicted {headline}"
         self.setAccessibleName(", ".join(filter(None, (*words, _VERDICTS[said.is_right]))))
         more = [_with_probability(each.name, each.probability) for each in said.predicted[1:]]
-        self.setToolTip(wrapped(", ".join((self.accessibleName(), *more))))
+        cells = [f"{each.column}: {each.text or _EMPTY}" for each in self._example.cells]
+        self.setToolTip(wrapped("\n".join((", ".join((self.accessibleName(), *more)), *cells))))
 
 
 _TONES = {True: Tone.GOOD, False: Tone.ERROR, None: Tone.PLAIN}
 _VERDICTS = {True: "right", False: "wrong", None: ""}
+
+
+def _cells(example: ShownExample) -> str:
+    """The first cells of its row, a line each."""
+    lines = [f"{each.column}: {each.text or _EMPTY}" for each in example.cells]
+    more = len(lines) - _LINES
+    told = lines[:_LINES] if more > 1 else lines
+    cut = [line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…" for line in told]
+    return "\n".join([*cut, f"and {more} more"] if more > 1 else cut)
 
 
 def _name(example: ShownExample) -> str:
