@@ -18,6 +18,7 @@ from gpupanel.trainer.datasets.examples import (
 )
 from gpupanel.trainer.datasets.source import Reading, source_of
 from gpupanel.trainer.datasets.split import divide
+from gpupanel.trainer.inference.ground_notes import notes_of_ground
 from gpupanel.trainer.inference.known_classes import match_classes
 from gpupanel.trainer.inference.learned_examples import (
     LEARNED_FROM_UNKNOWN,
@@ -161,6 +162,7 @@ def read_inference_examples(profile: Profile, reading: Reading) -> InferenceExam
         profile = profile.model_copy(update={"data": as_trained(profile.data, known)})
     chosen, found = choose_examples(profile, read_all_of(profile, reading))
     indices = chosen.indices
+    trained = trained_on_in(model.chosen_path) if model.is_saved else None
     return InferenceExamples(
         features=found.features,
         labels=None if found.labels is None else found.labels[indices],
@@ -168,7 +170,7 @@ def read_inference_examples(profile: Profile, reading: Reading) -> InferenceExam
         target=found.target,
         class_names=found.class_names,
         class_count_is_known=found.class_count_is_known,
-        notes=(*found.notes, *chosen.notes),
+        notes=(*found.notes, *chosen.notes, *notes_of_ground(trained, found.features, indices)),
         which=chosen.which,
         learned=chosen.learned_count,
         learned_is_estimate=chosen.learned is not None and chosen.learned.is_estimate,

@@ -20,7 +20,7 @@ from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.visible_text import as_utf8, visible_line
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.arrays.npy_examples import NPY, read_npy_example
-from gpupanel.trainer.datasets.images.edges import edge_means
+from gpupanel.trainer.datasets.images.edges import edge_means, is_ground_unlike
 from gpupanel.trainer.datasets.images.files import image_errors
 from gpupanel.trainer.datasets.images.pixels import pixels_of
 from gpupanel.trainer.datasets.single_data import (
@@ -34,8 +34,6 @@ from gpupanel.trainer.parts.image_pixels import LARGEST_IMAGE_PIXELS
 
 _FILE = "example.npy"
 _WHITE = 255.0
-_DARK, _BRIGHT = 0.3, 0.6
-"""Edges of training examples that are dark, or as far from white bright; and one that is not."""
 _ROOM = 0.1
 """The least and greatest number of a training may be so far inside of a whole range."""
 _LEAST_SIDE, _MOST_ELONGATED = 8, 4
@@ -139,7 +137,7 @@ def _given_picture(
     made, swapped = [form.words], None
     if form.channels == 1:
         edge = float(edge_means(pixels[np.newaxis])[0]) / _WHITE
-        swapped = _is_unlike(edge, form.edges) if asked.swap is None else asked.swap
+        swapped = is_ground_unlike(edge, form.edges) if asked.swap is None else asked.swap
         made += _swap_words(edge, form.edges, is_swapped=swapped)
         pixels = np.invert(pixels) if swapped else pixels
     numbers = pixels * (form.greatest / _WHITE)
@@ -153,18 +151,10 @@ def _given_picture(
     )
 
 
-def _is_unlike(edge: float, edges: tuple[float, float] | None) -> bool:
-    """Whether the ground of a picture is light and that of the training is dark, or vice versa."""
-    if edges is None:
-        return False
-    is_dark, is_light = edges[1] <= _DARK, edges[0] >= 1.0 - _DARK
-    return (is_dark and edge >= _BRIGHT) or (is_light and edge <= 1.0 - _BRIGHT)
-
-
 def _swap_words(edge: float, edges: tuple[float, float] | None, *, is_swapped: bool) -> list[str]:
     """What is said of light and dark; nothing where they are as those of the training."""
     here, there = ("bright", "dark") if edge >= 0.5 else ("dark", "bright")
-    if not _is_unlike(edge, edges):
+    if not is_ground_unlike(edge, edges):
         return ["light and dark swapped"] if is_swapped else []
     why = f"its edge is {here}, and those of the training are {there}"
     return [f"light and dark swapped: {why}" if is_swapped else f"not swapped, though {why}"]
