@@ -61,14 +61,14 @@ def make_reviews(path: Path) -> Path:
     return path
 
 
-ASKED = ("corners", "flat", "houses", "reviews")
+ASKED = ("corners", "flat", "grey", "houses", "reviews")
 
 
 def train_asked(
     folder: Path, make_run: MakeRun, names: Collection[str] = ASKED
 ) -> dict[str, RunLayout]:
-    """Runs by what their models take: ``corners``, ``flat`` (without a convolution), ``houses``
-    and ``reviews``, those of these names."""
+    """Runs by what their models take: ``corners``, ``flat`` (without a convolution), ``grey``,
+    ``houses`` and ``reviews``, those of these names."""
     training = TrainingSettings(epochs=8, learning_rate=0.003, global_batch_size=16)
     pictures = ImagesData(path=str(make_corners(folder / "corners")), image_size=(32, 32))
     houses = TableData(path=str(make_houses(folder / "houses.csv")))
@@ -81,6 +81,7 @@ def train_asked(
     plans = {
         "corners": of(pictures, CnnModel(filters=(8,)), 8),
         "flat": of(pictures, MlpModel(hidden=(8,)), 1),
+        "grey": of(pictures.model_copy(update={"color": "grayscale"}), MlpModel(hidden=(8,)), 1),
         "houses": of(houses, MlpModel(hidden=(8,)), 2),
         "reviews": of(reviews, TransformerModel(), 2),
     }

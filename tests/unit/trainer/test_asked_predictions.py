@@ -206,6 +206,33 @@ def test_that_the_heat_map_is_about_the_place_that_decides(trained: Asked) -> No
         assert inside.mean() > 2.0 * others / around
 
 
+def test_that_a_picture_in_grey_is_swapped_where_that_is_asked_for(
+    trained: Asked, tmp_path: Path
+) -> None:
+    pixels = np.arange(32 * 32, dtype=np.int64).reshape(32, 32) // 4
+    Image.fromarray(pixels.astype(np.uint8)).save(tmp_path / "a.png")
+    data = one_picture(tmp_path / "a.png").model_copy(update={"color": "grayscale"})
+    words = "32 \N{MULTIPLICATION SIGN} 32 grey, 0 to 255"
+    for white in (None, 127, 255):
+        profile = predicting_with(
+            trained.runs["grey"], data.model_copy(update={"white_value": white})
+        )
+        found = {}
+        for swap in (None, True, False):
+            answer = trained.predictor.ask(PredictionAsked(profile=profile, swap=swap))
+            assert answer.is_swapped is bool(swap)
+            assert answer.made == (f"{words}, light and dark swapped" if swap else words)
+            assert answer.image is not None
+            raw = base64.b64decode(answer.image.pixels_base64)
+            found[swap] = np.frombuffer(raw, np.uint8).astype(int)
+        assert found[None].tolist() == found[False].tolist() == (255 - found[True]).tolist()
+        assert found[None].max() == 255
+    assert trained.picture(trained.a_picture()).is_swapped is None  # in colour
+    (tmp_path / "a.png").write_bytes(b"no picture")
+    broken = trained.predictor.ask(PredictionAsked(profile=profile, swap=True))
+    assert "is not an image" in said(broken)
+
+
 def test_that_a_model_without_convolutions_says_that_it_has_no_heat_map(trained: Asked) -> None:
     answer = trained.picture(trained.a_picture(), "flat", with_heat_map=True)
     assert (len(answer.predicted), answer.heat_map) == (2, None)

@@ -16,6 +16,7 @@ from gpupanel.domain.data import DataCache, ImagesData, Scaling, Target
 from gpupanel.domain.decoded_images import PictureForm
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.visible_text import as_utf8, visible_line
+from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.examples import (
     AllExamples,
     Array,
@@ -31,11 +32,13 @@ from gpupanel.trainer.datasets.images.decoding import ImageDecoding
 from gpupanel.trainer.datasets.images.detected_columns import find_columns
 from gpupanel.trainer.datasets.images.files import (
     ImageFiles,
+    image_errors,
     image_unreadable,
     image_vanished,
 )
 from gpupanel.trainer.datasets.images.line_columns import LineColumns
 from gpupanel.trainer.datasets.images.listing import look_into
+from gpupanel.trainer.datasets.images.pixels import pixels_of
 from gpupanel.trainer.datasets.images.recipe import read_as_trained, recipe_of
 from gpupanel.trainer.datasets.images.set_folders import with_detected_sets
 from gpupanel.trainer.datasets.images.sets import ImageSet, list_sets
@@ -46,6 +49,7 @@ from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
 from gpupanel.trainer.datasets.single_data import AskedModel, SingleData, example_refused
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
 from gpupanel.trainer.datasets.source import Found, Reading, Source, all_examples
+from gpupanel.trainer.parts.image_pixels import LARGEST_IMAGE_PIXELS
 from gpupanel.trainer.size_limits import check_size
 
 _MOST_OFFERED = 1000
@@ -229,7 +233,6 @@ class _Images(Source[ImagesData]):
     def single(
         self, data: ImagesData, asked: PredictionAsked, model: AskedModel, folder: Path
     ) -> SingleData:
-        del model
         if asked.row is not None or asked.text is not None:
             raise ProblemError(
                 example_refused("The model takes pictures.", "Give it a file of one.")
@@ -237,8 +240,14 @@ class _Images(Source[ImagesData]):
         if asked.wants == "inputs":
             place = folder / "blank.png"
             Image.new("RGB", (_BLANK_SIDE, _BLANK_SIDE)).save(place)
-            data = data.with_files([str(place)])
-        return SingleData(data, made=PictureForm(size=data.image_size, color=data.color).words)
+            return SingleData(data.with_files([str(place)]))
+        form = PictureForm(size=data.image_size, color=data.color)
+        if form.channels > 1 or len(data.files) != 1:
+            return SingleData(data, made=form.words)
+        if not asked.swap:
+            return SingleData(data, made=form.words, is_swapped=False)
+        swapped = _swapped(read_as_trained(data, model.recipe), form, folder / "swapped.png")
+        return SingleData(swapped, f"{form.words}, light and dark swapped", is_swapped=True)
 
     @override
     def read_all(self, data: ImagesData, reading: Reading, *, needs_labels: bool) -> AllExamples:
@@ -288,6 +297,21 @@ class _Images(Source[ImagesData]):
         )
         listed = listed_images(found, data.unreadable_share)
         return scan_images(found.sets, listed, reading.on_progress, on_first_report)
+
+
+def _swapped(data: ImagesData, form: PictureForm, place: Path) -> ImagesData:
+    """The data with light and dark of its one image swapped, in a file of its own.
+
+    Raises:
+        ProblemError: It cannot be read.
+    """
+    (name,) = data.files
+    path = Path(data.path) / name
+    with image_errors(str(path), "data.path"), open_regular(path) as file:
+        pixels = pixels_of(file, form.size, 1, LARGEST_IMAGE_PIXELS, data.white_value)
+    Image.fromarray(np.invert(pixels[..., 0])).save(place)
+    # Its white is that of all images of 8 bits by now.
+    return data.with_files([str(place)]).model_copy(update={"white_value": int(form.greatest)})
 
 
 def _classes(data: ImagesData) -> tuple[Choice, ...]:

@@ -79,7 +79,8 @@ _COLUMNS: tuple[Column[_Row], ...] = (
         "The wrong class that was predicted most often for its examples, and how often; several "
         "where they are equally frequent.",
         _mistake_text,
-        lambda row: 0.0 if row.mistake is None else row.mistake.count,
+        cell_tip=_mistake_text,
+        order=lambda row: 0.0 if row.mistake is None else row.mistake.count,
     ),
 )
 
