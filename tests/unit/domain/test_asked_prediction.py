@@ -21,6 +21,7 @@ from gpupanel.domain.data import (
     TfrecordData,
     WineData,
 )
+from gpupanel.domain.decoded_images import LIGHT_ON_DARK
 from gpupanel.domain.model import SavedModel
 from gpupanel.domain.profile import Profile
 
@@ -55,3 +56,18 @@ def test_that_names_are_shown_on_a_line_and_texts_are_bounded() -> None:
         PredictionAsked(profile=PROFILE, text="x" * (LONGEST_TEXT + 1))
     with pytest.raises(ValidationError):
         PredictionAsked(profile=PROFILE, row={"area": float("nan")})
+
+
+def test_that_data_of_a_known_range_says_what_a_picture_becomes() -> None:
+    digits, mnist = DigitsData().picture, KerasData(source="mnist").picture
+    photographs = KerasData(source="cifar10").picture
+    assert digits.words == "8 \N{MULTIPLICATION SIGN} 8 grey, 0 to 16"
+    assert mnist.words == "28 \N{MULTIPLICATION SIGN} 28 grey, 0 to 255"
+    assert photographs.words == "32 \N{MULTIPLICATION SIGN} 32 colour, 0 to 255"
+    assert [each.channels for each in (digits, mnist, photographs)] == [1, 1, 3]
+    # A run reads images in files from 0 to 255.
+    assert [each.is_as_in_files for each in (digits, mnist, photographs)] == [False, True, True]
+    assert digits.edges == mnist.edges == LIGHT_ON_DARK
+    assert photographs.edges is None
+    assert KerasData(source="boston_housing").picture is None
+    assert NpzData(path="/arrays.npz").picture is None

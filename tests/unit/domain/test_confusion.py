@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpupanel.domain.confusion import ClassMetrics, LabelMetrics
+from gpupanel.domain.confusion import ClassMetrics, LabelMetrics, Mistake
 
 
 def test_that_precision_recall_and_f1_are_those_of_the_counts() -> None:
@@ -38,3 +38,17 @@ def test_that_figures_are_fractions(right: int, missed: int, wrong: int) -> None
 def test_that_no_label_is_mistaken_for_another() -> None:
     figures = ClassMetrics(name="sun", examples=3, predicted=2, right=1)
     assert LabelMetrics(classes=(figures,)).most_mistaken_for(0) is None
+
+
+@pytest.mark.parametrize(
+    ("mistake", "text"),
+    [
+        (Mistake(names=("dog",), count=1200), "dog (1,200)"),
+        (Mistake(names=("dog", "cat"), count=2), "dog, cat (2 each)"),
+        (Mistake(names=("dog", "cat"), others=3, count=2), "dog, cat and 3 more (2 each)"),
+    ],
+)
+def test_that_mistakes_that_are_equally_frequent_are_told_with_how_many_there_are(
+    mistake: Mistake, text: str
+) -> None:
+    assert mistake.text == text
