@@ -202,13 +202,13 @@ def test_that_counts_are_those_of_the_lines_that_are_kept(panel, portions):
 def test_that_a_log_of_many_lines_stays_quick_and_bounded(qtbot, panel):
     with qtbot.waitExposed(panel):
         panel.show()
-    began = time.perf_counter()
+    began = time.thread_time()
     for _ in range(20):
         panel.append("ValueError: x\n" * 10_000 + ROUTINE * 100)
     panel.findChild(QLineEdit, "log_search").setText("value")
     assert len(panel._kinds) == _view(panel).document().blockCount() <= 5000
     assert len(shown(panel)) == _view(panel).document().blockCount() - 100
-    assert time.perf_counter() - began < 20  # 2 s beside much else
+    assert time.thread_time() - began < 20  # 2 s on a quick machine
 
 
 def test_that_nothing_scrolls_where_all_lines_are_folded_away(panel, qtbot):

@@ -1,4 +1,4 @@
-"""The page of problems has every code that the package can have, and no other."""
+"""The pages of problems have every code that the package can have, and no other."""
 
 import ast
 import re
@@ -10,7 +10,10 @@ from gpupanel.planning.findings import registry as findings
 from tests.unit import problem_codes
 from tests.unit.problem_codes import codes, unknown_codes
 
-PAGE = (Path(__file__).parents[3] / "resources/guide/problems.md").read_text(encoding="utf-8")
+GUIDE = Path(__file__).parents[3] / "resources/guide"
+PAGE = "\n".join(
+    (GUIDE / name).read_text(encoding="utf-8") for name in ("problems.md", "problems-data.md")
+)
 CHAPTERS = {
     title: re.findall(r"^### (\w+)$", text, re.MULTILINE)
     for title, text in re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)
