@@ -384,7 +384,7 @@ def test_that_each_example_of_a_file_is_answered(qtbot, desk, tmp_path):
     )
     desk.model.answers = lambda asked: classes(cat=0.9).model_copy(update={"count": 1234})
     desk.drop(tmp_path / "many.npy")
-    words = "Of 1,234 examples the first 50 are answered."
+    words = 'Of 1,234 examples the first 50 are answered. "Run on files…" predicts on all of them.'
     qtbot.waitUntil(lambda: len(desk.titles) == 53 and words in desk.words(), timeout=10_000)
 
 

@@ -25,7 +25,7 @@ from gpupanel.ui.run_page.page import LivePage
 from gpupanel.ui.run_page.predict.picture_input import MOST_AT_ONCE
 from gpupanel.ui.session import Session
 from gpupanel.ui.shown_models import model_of_shown
-from gpupanel.ui.task_choices import predicting_with
+from gpupanel.ui.task_choices import predicted_files, predicting_with
 from gpupanel.ui.widgets.labels import Tone
 from gpupanel.ui.workers.facade import WorkerFacade
 from gpupanel.ui.workers.prediction_worker import ModelAsker
@@ -38,6 +38,7 @@ _ON_CPU = "The model stays loaded, on the CPU, as long as this tab is open."
 _LOADING = "Loading the model…"
 _NO_MODEL = "The model is saved when the training ends, or is stopped."
 _CPU_BUSY = "A run on the CPU is in progress; the model can be asked when it has ended."
+_ALL_BY_A_RUN = '"Run on files…" predicts on all of them.'
 _NO_FILE = "/picture.png"
 """The kind of file that is meant, and none that is read."""
 _SAVED_AS = "predictions.csv"
@@ -273,7 +274,9 @@ class SinglePredictions(QObject):
             self._ask(title, self._about_file(file, place), first + place)
         if count > MOST_AT_ONCE:
             words = f"Of {formatting.count(count)} examples the first {MOST_AT_ONCE} are answered."
-            self._area.pictures.say(words)
+            trained = self._control.shown_profile
+            by_a_run = trained is not None and file.lower().endswith(predicted_files(trained.data))
+            self._area.pictures.say(f"{words} {_ALL_BY_A_RUN}" if by_a_run else words)
 
     @Slot(int)
     def _ask_swapped(self, number: int) -> None:
