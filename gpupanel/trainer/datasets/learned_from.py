@@ -88,7 +88,7 @@ def _edges(features: Features, between: tuple[float, float] | None) -> tuple[flo
     count = len(features)
     rows = np.unique(np.linspace(0, count - 1, min(count, _MEASURED)).astype(np.int64))
     least, greatest = between
-    bright = (edge_means(features[rows]) - least) / (greatest - least)
+    bright = (edge_means(features, rows) - least) / (greatest - least)
     low, high = np.quantile(bright, _MOST_OF_THEM).tolist()
     return low, high
 

@@ -1,5 +1,6 @@
 """Whoever gives a model black on white that learned from white on black is told so."""
 
+import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from PIL import Image
 
 from gpupanel.domain.data import ImagesData, NpzData, Target
 from gpupanel.domain.trained_on import TRAINED_ON_MEMBER, TrainedOn
-from gpupanel.trainer.datasets.images.edges import is_ground_unlike
+from gpupanel.trainer.datasets.images.edges import edge_means, is_ground_unlike
 from tests.unit.trainer.test_classes_of_the_model import examples_of, model_of, profile_of
 
 DARK, LIGHT = (0.0, 0.1), (0.9, 1.0)
@@ -95,3 +96,24 @@ def test_that_only_a_ground_far_from_that_of_most_examples_is_another_one() -> N
     assert [is_ground_unlike(edge, DARK) for edge in (0.0, 0.5, 0.6, 1.0)] == [0, 0, 1, 1]
     assert [is_ground_unlike(edge, LIGHT) for edge in (0.0, 0.4, 0.5, 1.0)] == [1, 1, 0, 0]
     assert not any(is_ground_unlike(edge, (0.2, 0.8)) for edge in (0.0, 1.0))
+
+
+def test_that_the_edge_of_an_image_is_its_outermost_pixels() -> None:
+    images = np.random.default_rng(1).integers(0, 256, (5, 6, 9), np.uint8)
+    inside = np.zeros((6, 9), np.bool_)
+    inside[1:-1, 1:-1] = True
+    expected = [image[~inside].mean() for image in images]
+    for shape in (images.shape, (*images.shape, 1)):
+        assert edge_means(images.reshape(shape)).tolist() == pytest.approx(expected)
+    chosen = np.array([3, 0], np.int64)
+    assert edge_means(images, chosen).tolist() == pytest.approx([expected[3], expected[0]])
+
+
+def test_that_knowing_the_edges_of_large_images_takes_little_memory() -> None:
+    images = np.zeros((300, 500, 500), np.uint8)
+    tracemalloc.start()
+    try:
+        edge_means(images, np.arange(300, dtype=np.int64))
+        assert tracemalloc.get_traced_memory()[1] < 2**22
+    finally:
+        tracemalloc.stop()

@@ -5,6 +5,7 @@ import numpy.typing as npt
 
 from gpupanel.trainer.datasets.examples import Array
 
+Floats = npt.NDArray[np.float64]
 _LEAST_SIDE = 4
 _DARK, _BRIGHT = 0.3, 0.6
 """Edges of training examples that are dark, or as far from white bright; and one that is not."""
@@ -16,17 +17,25 @@ def is_grey(shape: tuple[int, ...]) -> bool:
     return is_one and min(shape[:2]) >= _LEAST_SIDE
 
 
-def edge_means(images: Array) -> npt.NDArray[np.float64]:
-    """The mean of the outermost pixels of each image.
+def edge_means(images: Array, rows: npt.NDArray[np.int64] | None = None) -> Floats:
+    """The mean of the outermost pixels of each image; no others are touched.
 
     Args:
         images: Shape [images, height, width] or [images, height, width, 1].
+        rows: Of these images; ``None``: of all.
     """
-    whole = images.reshape(images.shape[:3]).astype(np.float64)
-    inside = whole[:, 1:-1, 1:-1]
-    sums = whole.sum(axis=(1, 2)) - inside.sum(axis=(1, 2))
-    count = whole[0].size - inside[0].size
-    return np.asarray(sums / count, np.float64)
+    chosen = slice(None) if rows is None else rows
+    lines = [
+        np.asarray(line).reshape(len(line), -1)
+        for line in (
+            images[chosen, 0],
+            images[chosen, -1],
+            images[chosen, 1:-1, 0],
+            images[chosen, 1:-1, -1],
+        )
+    ]
+    sums = np.sum([line.sum(axis=1, dtype=np.float64) for line in lines], axis=0)
+    return np.asarray(sums / sum(line.shape[1] for line in lines), np.float64)
 
 
 def is_ground_unlike(edge: float, edges: tuple[float, float] | None) -> bool:
