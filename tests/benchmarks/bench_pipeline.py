@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+from typing import Any
 
 MICRO_BATCHES = 8
 STAGES = (2, 3)
@@ -16,8 +17,8 @@ SLEEP_S = 0.1
 WANTED = 0.85
 
 
-def measure(stages: int, *, pipelined: bool) -> dict[str, float]:
-    """Seconds of a step, and the sum of what was learned in two of them."""
+def measure(stages: int, *, pipelined: bool) -> dict[str, object]:
+    """Seconds of a step, what was learned in two, and how many micro-batches each stage held."""
     import threading
     import time
 
@@ -37,10 +38,14 @@ def measure(stages: int, *, pipelined: bool) -> dict[str, float]:
         cpu, [tf.config.LogicalDeviceConfiguration()] * stages
     )
 
-    def sleeping(lock, value):
+    def sleeping(stage, value, more):
         def sleep(array):
-            with lock:
+            with stage.one_at_a_time:
+                # From its first layer on until its gradient is there, a micro-batch is held.
+                stage.held += more > 0
+                stage.most_held = max(stage.most_held, stage.held)
                 time.sleep(SLEEP_S)
+                stage.held -= more < 0
             return array
 
         slept = tf.numpy_function(sleep, [value], tf.float32, stateful=False)
@@ -51,13 +56,12 @@ def measure(stages: int, *, pipelined: bool) -> dict[str, float]:
         def __init__(self, **named):
             super().__init__(**named)
             self.one_at_a_time = threading.Lock()
+            self.held = self.most_held = 0
 
         def call(self, inputs):
             @tf.custom_gradient
             def slow(value):
-                return sleeping(self.one_at_a_time, value), lambda upstream: sleeping(
-                    self.one_at_a_time, upstream
-                )
+                return sleeping(self, value, 1), lambda upstream: sleeping(self, upstream, -1)
 
             return slow(inputs)
 
@@ -95,10 +99,11 @@ def measure(stages: int, *, pipelined: bool) -> dict[str, float]:
         [each.numpy() for each in model.trainable_variables]
         seconds.append(time.monotonic() - begun_s)
     learned = [float(np.abs(each.numpy()).sum(dtype=np.float64)) for each in model.weights]
-    return {"seconds": seconds[-1], "learned": repr(sum(learned))}
+    held = [layer.most_held for layer in model.layers if isinstance(layer, Slow)]
+    return {"seconds": seconds[-1], "learned": repr(sum(learned)), "held": held}
 
 
-def measured(stages: int, *, pipelined: bool) -> dict[str, float]:
+def measured(stages: int, *, pipelined: bool) -> dict[str, Any]:
     """The same, in a process of its own."""
     environment = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"}
     command = [sys.executable, __file__, str(stages), "pipeline" if pipelined else "in turn"]
@@ -117,12 +122,14 @@ def main() -> int:
         ideal_s = 2 * SLEEP_S * (MICRO_BATCHES + stages - 1)
         reached = [ideal_s / each["seconds"] for each in (in_turn, pipelined)]
         alike = in_turn["learned"] == pipelined["learned"]
-        missed += reached[1] < WANTED or not alike
+        most = list(range(stages, 0, -1))
+        few = all(one <= each for one, each in zip(pipelined["held"], most, strict=True))
+        missed += reached[1] < WANTED or not alike or not few
         print(
             f"{stages} stages, {MICRO_BATCHES} micro-batches: ideal {ideal_s:.2f} s, in turn "
             f"{in_turn['seconds']:.2f} s ({reached[0]:.2f} of it), as a pipeline "
             f"{pipelined['seconds']:.2f} s ({reached[1]:.2f}); weights "
-            f"{'to the bit' if alike else 'differ'}"
+            f"{'to the bit' if alike else 'differ'}; held at once {pipelined['held']}"
         )
     return 1 if missed else 0
 

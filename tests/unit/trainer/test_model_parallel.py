@@ -251,6 +251,7 @@ def test_that_devices_of_a_pipeline_are_busy_and_others_wait_for_each_other() ->
     assert in_turn["learned"] == pipeline["learned"]
     # Two devices, eight micro-batches: 1.8 s would be ideal, and 3.2 s are in turn.
     assert pipeline["seconds"] < 0.75 * in_turn["seconds"]
+    assert (in_turn["held"], pipeline["held"]) == ([1, 1], [2, 1])
 
 
 def assert_alike(one_device: RunLayout, other: RunLayout) -> None:
