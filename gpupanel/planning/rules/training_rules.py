@@ -11,6 +11,7 @@ from gpupanel.domain.strategy import SHARING_KINDS, StrategyKind
 from gpupanel.domain.training import HalfPrecision, Recompute, TrainingSettings
 from gpupanel.planning.context import PlanningContext
 from gpupanel.planning.half_precision import BFLOAT16_FROM, TENSOR_CORES_FROM, below
+from gpupanel.planning.rules.placement_rules import placeable_layers
 
 MANY_ACCUMULATION_STEPS = 128
 """Of a thousand the small network of the tests is not traced within six minutes."""
@@ -80,15 +81,25 @@ def mixed_precision_on_old_gpus(context: PlanningContext) -> Iterator[Problem]:
 
 
 def recompute_after_no_layer(context: PlanningContext) -> Iterator[Problem]:
-    """Blocks that are to end after named layers, and no name."""
-    if context.trains and context.profile.training.recompute == ():
-        yield Problem(
-            code="recompute_without_blocks",
-            field="training.recompute",
-            message="No layer is named after which a block of the model ends.",
-            hint="Name layers, or have the blocks found.",
-            fix=Fix.of("Find the blocks", "training.recompute", Recompute.BLOCKS.value),
-        )
+    """Blocks that are to end after named layers, and no name, or one that the model has not."""
+    model, after = context.profile.model, context.profile.training.recompute
+    if not context.trains or isinstance(after, Recompute):
+        return
+    names = placeable_layers(model, context.profile.data)
+    missing = [name for name in after if name not in names] if names else []
+    if after and not missing:
+        return
+    message = "No layer is named after which a block of the model ends."
+    if missing:
+        has = f"The {model.source} has no layer {', '.join(missing)}"
+        message = f"{has}, after which a block is to end; its layers: {', '.join(names)}."
+    yield Problem(
+        code="recompute_without_blocks",
+        field="training.recompute",
+        message=message,
+        hint="Name layers of the model, or have the blocks found.",
+        fix=Fix.of("Find the blocks", "training.recompute", Recompute.BLOCKS.value),
+    )
 
 
 def determinism_without_effect(context: PlanningContext) -> Iterator[Problem]:

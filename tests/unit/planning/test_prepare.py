@@ -687,14 +687,25 @@ def test_that_accumulation_with_batch_normalisation_is_reported_not_to_be_the_sa
     assert prepare(cpu_profile(training=training), CPU_ONLY).problems == ()
 
 
-def test_that_blocks_that_end_after_no_layer_are_refused() -> None:
-    problem = found(
-        cpu_profile(training=TrainingSettings(recompute=())), "recompute_without_blocks", CPU_ONLY
-    )
+@pytest.mark.parametrize(
+    ("after", "words"),
+    [((), "No layer is named"), (("dense_1", "conv_7"), "The mlp has no layer conv_7, after")],
+)
+def test_that_blocks_that_end_after_no_layer_are_refused(
+    after: tuple[str, ...], words: str
+) -> None:
+    training = TrainingSettings(recompute=after)
+    problem = found(cpu_profile(training=training), "recompute_without_blocks", CPU_ONLY)
     assert problem.is_error
+    assert words in problem.message
     for blocks in ("blocks", ["dense_1"]):
         profile = cpu_profile(training=TrainingSettings(recompute=blocks))
         assert prepare(profile, CPU_ONLY).problems == ()
+    # Of others the names are known when they are built.
+    saved = cpu_profile(training=TrainingSettings(recompute=("any",)), model=SavedModel(path="/m"))
+    assert "recompute_without_blocks" not in [
+        each.code for each in prepare(saved, CPU_ONLY).problems
+    ]
 
 
 def test_that_mixed_precision_on_the_cpu_is_warned_of() -> None:
