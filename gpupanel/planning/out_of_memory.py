@@ -19,6 +19,7 @@ from gpupanel.domain.problem import Change, Fix
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import SHARING_KINDS
 from gpupanel.domain.telemetry import TelemetrySample
+from gpupanel.domain.training import Recompute
 from gpupanel.planning.chosen_devices import chosen_devices
 from gpupanel.planning.context import Known
 from gpupanel.planning.fixes import apply_fix
@@ -40,8 +41,8 @@ def out_of_memory_fixes(
     """What to try next, each of them alone; with each the run can start on this machine.
 
     First what the estimate gives enough, then what it cannot say; nothing that it denies. Among
-    equals first what gives the same weights: half the examples at a time, or a smaller share for
-    the device that is too small; then what costs something.
+    equals first what gives the same weights: half the examples at a time, a smaller share for the
+    device that is too small, or activations that are computed again; then what costs something.
 
     Args:
         profile: Of the run.
@@ -65,6 +66,7 @@ def out_of_memory_fixes(
         candidates.append(_data_on_disk(profile))
     if works_there:
         # A run on GPUs does not become smaller in the host's memory by any of these.
+        candidates.append(_recompute(profile))
         candidates.append(_mixed_precision(profile))
         others = other_strategies(profile, inventory, chosen, device, sample)
         candidates += ([fix] for fix in others)
@@ -220,6 +222,13 @@ def _more_of_the_gpu(
 def _data_on_disk(profile: Profile) -> Iterator[Fix]:
     if profile.data.is_decoded and profile.data.cache is DataCache.MEMORY:
         yield Fix.of("Cache the images on disk", "data.cache", DataCache.DISK.value)
+
+
+def _recompute(profile: Profile) -> Iterator[Fix]:
+    is_known = profile.task == "train" and not profile.model.is_code
+    if is_known and profile.training.recompute is Recompute.NONE:
+        label = "Compute activations again, block by block"
+        yield Fix.of(label, "training.recompute", Recompute.BLOCKS.value)
 
 
 def _mixed_precision(profile: Profile) -> Iterator[Fix]:

@@ -14,6 +14,9 @@ from gpupanel.planning.context import Known, PlanningContext, planning_context
 from gpupanel.planning.memory_estimate import memory_estimate, room_of_places
 
 _BYTES_PER_MIB = 2**20
+_LEAST_RECOMPUTED = 5
+"""The least part of the activations that a step held whose blocks were computed again: see
+``bench_recompute.py``."""
 _BEYOND = 1.02
 """A run that was refused memory takes so much of what there is at least: gaps between what is held
 make less of it than all, and a change that gives hardly anything back does not help."""
@@ -113,18 +116,18 @@ class Prospects:
     def _with(self, changed: Profile) -> PlanningContext:
         context = self._context.with_profile(changed)
         step = context.known.step
-        if (
-            step is None
-            or changed.training.mixed_precision == self._profile.training.mixed_precision
-        ):
+        before, after = self._profile.training, changed.training
+        # At best every activation takes so much less; weights stay what they are.
+        part = 2 if after.mixed_precision != before.mixed_precision else 1
+        part *= _LEAST_RECOMPUTED if after.recompute != before.recompute else 1
+        if step is None or part == 1:
             return context
-        # At best every activation takes half as much; weights stay what they are.
         peaks = tuple(
-            each.model_copy(update={"bytes_per_example": each.bytes_per_example // 2})
+            each.model_copy(update={"bytes_per_example": each.bytes_per_example // part})
             for each in step.peaks
         )
-        half = step.model_copy(update={"peaks": peaks})
-        return planning_context(changed, context.inventory, replace(context.known, step=half))
+        less = step.model_copy(update={"peaks": peaks})
+        return planning_context(changed, context.inventory, replace(context.known, step=less))
 
     def _missed(self) -> float:
         """MiB by which the estimate of the run is below what was measured."""

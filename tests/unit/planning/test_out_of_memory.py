@@ -8,12 +8,12 @@ from gpupanel.domain.data import DataCache, ImagesData
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.memory import CUDA_CONTEXT_MIB, LimitedMemory
-from gpupanel.domain.model import MlpModel, SavedModel
+from gpupanel.domain.model import MlpModel, PythonModel, ResNetModel, SavedModel
 from gpupanel.domain.problem import Fix
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySample
-from gpupanel.domain.training import TrainingSettings
+from gpupanel.domain.training import Recompute, TrainingSettings
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.out_of_memory import (
     halved_shares,
@@ -64,6 +64,7 @@ def test_that_one_gpu_of_two_can_divide_its_work_or_leave_it_to_the_larger() -> 
 
     assert offered(profile, TWO_UNEQUAL, "GPU-3060") == [
         "Double the accumulation steps",
+        "Compute activations again, block by block",
         "Use mixed precision",
         "Use RTX 4090 alone",
         "Divide the examples over 2 GPUs",
@@ -79,25 +80,28 @@ def test_that_mirrored_gpus_can_move_examples_and_weights() -> None:
     assert labels(fixes) == [
         "Double the accumulation steps",
         "Give RTX 3060 half its share",
+        "Compute activations again, block by block",
         "Use mixed precision",
         "Use RTX 4090 alone",
         "Keep the weights on the host",
         "Divide the layers over 2 GPUs",
     ]
     assert apply_fix(profile, fixes[1]).strategy.shares == (56, 8)
-    alone = apply_fix(profile, fixes[3])
+    alone = apply_fix(profile, fixes[4])
     assert (alone.devices.visible, alone.strategy) == (("GPU-4090",), StrategySettings())
 
 
 def test_that_the_only_gpu_is_offered_what_it_can_do_alone() -> None:
     assert offered(Profile(), ONE_SMALL, "GPU-3060") == [
         "Double the accumulation steps",
+        "Compute activations again, block by block",
         "Use mixed precision",
     ]
     alone = with_kind(StrategyKind.MIRRORED)
     assert "Give RTX 3060 half its share" not in offered(alone, ONE_SMALL, "GPU-3060")
     assert offered(Profile(), ONE_SMALL, None) == [
         "Double the accumulation steps",
+        "Compute activations again, block by block",
         "Use mixed precision",
     ]
 
@@ -136,10 +140,18 @@ def test_that_old_gpus_are_offered_mixed_precision() -> None:
 
 def test_that_what_is_used_already_is_not_offered_again() -> None:
     profile = with_kind(StrategyKind.MODEL_PARALLEL).model_copy(
-        update={"training": TrainingSettings(mixed_precision=True)}
+        update={"training": TrainingSettings(mixed_precision=True, recompute="blocks")}
     )
 
     assert offered(profile, TWO_UNEQUAL, "GPU-4090") == ["Double the accumulation steps"]
+
+
+def test_that_activations_are_computed_again_where_the_model_is_known() -> None:
+    profile = Profile(model=ResNetModel())
+    fix = next(each for each in fixes_of(profile, ONE_SMALL, "GPU-3060") if "again" in each.label)
+    assert apply_fix(profile, fix).training.recompute is Recompute.BLOCKS
+    code = Profile(model=PythonModel(path="/own.py"))
+    assert "Compute activations again, block by block" not in offered(code, ONE_SMALL, "GPU-3060")
 
 
 def test_that_xla_is_switched_off_where_layers_are_divided() -> None:
@@ -161,6 +173,7 @@ def test_that_a_lost_gpu_is_not_offered() -> None:
 
     assert labels(fixes_of(profile, TWO_UNEQUAL, "GPU-3060", lost)) == [
         "Double the accumulation steps",
+        "Compute activations again, block by block",
         "Use mixed precision",
     ]
 

@@ -184,6 +184,16 @@ def test_that_mixed_precision_is_offered_where_it_may_be_enough() -> None:
     assert labels.index("Use mixed precision") > labels.index("Use RTX 4090 alone")
 
 
+@pytest.mark.parametrize(("example_mib", "is_offered"), [(2_000, True), (4_000, False)])
+def test_that_activations_are_computed_again_where_a_fifth_of_them_may_be_enough(
+    example_mib: int, is_offered: bool
+) -> None:
+    profile = on_the_small(LimitedMemory(limit_mib=640), optimizer="sgd", accumulation_steps=64)
+    labels = offered(profile, Shortage(SMALL, step=step_of(20, example_mib)))
+    assert ("Compute activations again, block by block" in labels) == is_offered
+    assert "Use mixed precision" not in labels
+
+
 def limited(policy: MemoryPolicy, **devices: object) -> Fix | None:
     profile = on_the_small(policy)
     profile = profile.model_copy(
