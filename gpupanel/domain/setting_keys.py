@@ -6,11 +6,20 @@ from functools import cache
 from typing import get_args
 
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.setting import Setting, settings_of
+from gpupanel.domain.setting import Setting, settings_of, within_words
+from gpupanel.domain.strategy import AllReduce, StrategyKind
 from gpupanel.domain.value import Value
 
 _KEY = re.compile(r"(?<![\w./-])[a-z]+(?:\.[a-z][a-z0-9_]*)+\b(?! =|/)")
 """A dotted key that is no part of a path, and has not its value behind it as in a profile."""
+_LABELS = {
+    choice.value: within_words(choice.label.partition(":")[0])
+    for choices in (StrategyKind, AllReduce)
+    for choice in choices
+    if "_" in choice.value
+}
+_CHOICE = re.compile(rf"(?<![\w./-])(?:{'|'.join(_LABELS)})(?![\w/-])")
+"""A value of a profile that is no word."""
 
 
 @cache
@@ -29,9 +38,11 @@ def settings_by_key(values: type[Value] = Profile) -> Mapping[str, Setting]:
 def with_titles(words: str) -> str:
     """Words of a problem as a window says them: “Learning rate” for ``training.learning_rate``.
 
-    A key whose title depends on the kind of data or model stays as it is.
+    A key whose title depends on the kind of data or model stays as it is. Strategies are called
+    by their labels, too: "one device" for ``one_device``.
     """
-    return _KEY.sub(lambda found: _quoted(found[0]), words)
+    titled = _KEY.sub(lambda found: _quoted(found[0]), words)
+    return _CHOICE.sub(lambda found: _LABELS[found[0]], titled)
 
 
 def _quoted(key: str) -> str:

@@ -22,7 +22,7 @@ def keys_unused(context: PlanningContext) -> Iterator[Problem]:
                 code="strategy_key_unused",
                 severity=Severity.HINT,
                 field=f"strategy.{each.name}",
-                message=f"{each.name} has no effect with the strategy {strategy.kind}.",
+                message=f"strategy.{each.name} has no effect with the strategy {strategy.kind}.",
                 hint="Remove it, or choose a strategy that uses it.",
                 fix=Fix(label="Remove it", changes=(_set_strategy(each.name, None),)),
             )

@@ -30,6 +30,15 @@ def test_that_a_window_says_titles_where_a_problem_names_keys() -> None:
     assert said == "Raise “Early stopping” to wait longer."
 
 
+def test_that_a_window_calls_strategies_by_their_labels() -> None:
+    said = with_titles("strategy.workers has no effect with the strategy one_device.")
+    assert said == "“Workers” has no effect with the strategy one device."
+    assert (
+        with_titles("/runs/one_device/x of multi_worker_2")
+        == "/runs/one_device/x of multi_worker_2"
+    )
+
+
 def test_that_what_only_looks_like_a_key_stays() -> None:
     for words in (
         "/data/training.epochs/x holds nothing",
