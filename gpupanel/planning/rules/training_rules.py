@@ -142,7 +142,8 @@ def optimizer_settings_unused(context: PlanningContext) -> Iterator[Problem]:
             code=f"{name}_unused",
             severity=Severity.HINT,
             field=f"training.{name}",
-            message=f"{training.optimizer.label} has no setting training.{name}; the value is not used.",
+            message=f"{training.optimizer.label} has no setting training.{name}; the value is not "
+            "used.",
             hint=f"Leave it out, or use {' or '.join(optimizers_taking(name))}.",
             fix=Fix.of("Leave it out", f"training.{name}"),
         )
