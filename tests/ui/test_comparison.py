@@ -134,3 +134,15 @@ def test_that_no_place_writes_nothing(compared, person, name):
     button(compared, name).click()
     assert word(compared) == ""
     assert not person.problems
+
+
+def test_that_the_menu_of_a_compared_run_uses_its_settings(qtbot, compared):
+    table = compared.findChild(QTableView, "comparison_legend")
+    assert table.contextMenuPolicy() is Qt.ContextMenuPolicy.ActionsContextMenu
+    (use,) = (each for each in table.actions() if each.objectName() == "comparison_use")
+    with qtbot.assertNotEmitted(compared.panel.settingsRequested):
+        use.trigger()  # none is chosen
+    table.selectRow(1)
+    with qtbot.waitSignal(compared.panel.settingsRequested) as asked:
+        use.trigger()
+    assert asked.args[0].title == "long"

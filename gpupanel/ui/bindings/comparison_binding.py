@@ -30,6 +30,7 @@ class ComparisonBinding(QObject):
         self._files = CurveFiles(questions, self)
         self.panel = ComparisonPanel()
         page.setComparison(self.panel, self.panel.head)
+        self.panel.settingsRequested.connect(page.panel.settingsRequested)
         page.comparisonLeft.connect(self._reader.rest)
         self._reader.runRead.connect(self.panel.setRun)
         self._reader.differencesFound.connect(self.panel.setDifferences)

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import QEvent, Qt, Slot
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QFrame,
     QLabel,
@@ -41,6 +42,9 @@ class ComparisonPanel(QWidget):
 
     :attr:`head` goes into the row above it, beside what leads back to all runs.
     """
+
+    settingsRequested = Signal(object)
+    """The settings of a run are to be used for another one: its :class:`RunSummary`."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -149,6 +153,11 @@ class ComparisonPanel(QWidget):
         layout = column_in(self, spacing=_GAP)
         layout.addWidget(self._tools)
         self._table = LegendView(self._legend)
+        self._use = QAction("Use these settin&gs", self._table)
+        self._use.setObjectName("comparison_use")
+        self._use.setToolTip("Copies the run's settings into the Session tab")
+        self._table.addAction(self._use)
+        self._table.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
         self._note = _note()
         layout.addWidget(self._table)
         layout.addWidget(self._note)
@@ -171,6 +180,7 @@ class ComparisonPanel(QWidget):
         self._tools.axes.axisChosen.connect(self._set_axis)
         self._tools.axes.smoothing.valueChanged.connect(self._set_span)
         self._tools.axes.logarithmic.toggled.connect(self._set_log)
+        self._use.triggered.connect(self._use_chosen)
         self._tools.wholeRequested.connect(self.grid.show_whole)
         self.grid.wholeChanged.connect(self._tools.setWhole)
         self._legend.hiddenChanged.connect(self._set_hidden)
@@ -194,6 +204,12 @@ class ComparisonPanel(QWidget):
             self._curves.axis = AxisKind.STEP
             self._tools.axes.setAxis(AxisKind.STEP)
             self.grid.show_whole()
+
+    @Slot()
+    def _use_chosen(self) -> None:
+        chosen = self._table.chosen_rows()
+        if chosen:
+            self.settingsRequested.emit(chosen[0].summary)
 
     @Slot(bool)
     def _choose_page(self, _are_differences: bool) -> None:
