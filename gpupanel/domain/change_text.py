@@ -153,8 +153,8 @@ def setting_value_text(setting: Setting, value: object, names: Mapping[str, str]
         case bool():
             return "on" if value else "off"
         case str():
-            labels = {choice.value: choice.label for choice in setting.choices}
-            return labels.get(value, value).partition(":")[0]
+            names_of = {choice.value: choice.name for choice in setting.choices}
+            return names_of.get(value, value)
         case int() | float():
             return _number_text(setting, value)
         case list():

@@ -1,5 +1,6 @@
 """The values of a setting that has few, with the words that people read."""
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
@@ -22,6 +23,11 @@ class Choice:
     value: str
     label: str
     description: str = ""
+
+    @property
+    def name(self) -> str:
+        """The label without what explains it: "CNN" of "CNN: convolutions"."""
+        return re.split(r": | \N{MIDDLE DOT} ", self.label)[0]
 
     def json_schema(self) -> dict[str, str]:
         """The value with its words, as JSON schema has them."""

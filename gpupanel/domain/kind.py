@@ -83,7 +83,7 @@ class Kind:
     @property
     def name(self) -> str:
         """The label without what explains it: "CNN" of "CNN: convolutions"."""
-        return self.choice.label.partition(":")[0].rstrip("…")
+        return self.choice.name.rstrip("…")
 
     def new(self, **settings: object) -> Any:  # noqa: ANN401 - of the kind's type
         """A value of this kind with the defaults; a text that has none is empty.

@@ -13,10 +13,10 @@ from gpupanel.domain.value import Value
 _KEY = re.compile(r"(?<![\w./-])[a-z]+(?:\.[a-z][a-z0-9_]*)+\b(?! =|/)")
 """A dotted key that is no part of a path, and has not its value behind it as in a profile."""
 _LABELS = {
-    choice.value: within_words(choice.label.partition(":")[0])
+    each.value: within_words(each.choice.name)
     for choices in (StrategyKind, AllReduce)
-    for choice in choices
-    if "_" in choice.value
+    for each in choices
+    if "_" in each.value
 }
 _CHOICE = re.compile(rf"(?<![\w./-])(?:{'|'.join(_LABELS)})(?![\w/-])")
 """A value of a profile that is no word."""

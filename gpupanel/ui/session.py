@@ -58,7 +58,7 @@ class Session(QObject):
         self.history = EditHistory()
         """What can be undone; it changes with the document."""
         self._awaiting = _LOOKING
-        self._awaits_preview = False
+        self._awaits_preview = self._is_fitting = False
         self._is_checking_gpus = False
         self._preparation = Preparation()
         self._run_state = RunState.IDLE
@@ -142,11 +142,13 @@ class Session(QObject):
 
     @property
     def is_reading_data(self) -> bool:
-        """Whether the data that is chosen is being read, so that nothing is known of it yet.
+        """Whether the data that is chosen is being read, or settings looked for that fit it.
 
-        What is wrong with it is not known either: a run waits with its start.
+        What is wrong with it is not known then, or the settings are not those to start with: a run
+        waits with its start.
         """
-        return self._awaits_preview and self._facts.preview_of(self._profile) is None
+        unread = self._awaits_preview and self._facts.preview_of(self._profile) is None
+        return unread or self._is_fitting
 
     @property
     def is_checking_gpus(self) -> bool:
@@ -322,6 +324,12 @@ class Session(QObject):
         """Know that the data of the profile is being read, or will be in a moment."""
         self._awaits_preview = True
         self.checkingChanged.emit()
+
+    def set_fitting(self, fitting: bool) -> None:
+        """Know whether settings are looked for that fit the data that was read."""
+        if fitting != self._is_fitting:
+            self._is_fitting = fitting
+            self.checkingChanged.emit()
 
     def set_preview(self, request: PreviewRequest, preview: DataPreview) -> None:
         """Take over what a preview found."""

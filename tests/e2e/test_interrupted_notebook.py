@@ -7,6 +7,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from gpupanel import api
 from gpupanel.domain.outcome import Outcome
 from tests.patience import PATIENCE_S
@@ -30,6 +32,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.long
 def test_that_an_interrupted_script_leaves_its_run_going(tmp_path: Path, runs_dir: Path) -> None:
     script = subprocess.Popen(
         [sys.executable, "-c", SCRIPT],

@@ -42,6 +42,7 @@ output = "npz"
 SAVED = 'source = "saved"\npath = "flats.keras"'
 
 
+@pytest.mark.long
 def test_that_slices_of_any_shares_are_those_of_the_predictions(tmp_path: Path) -> None:
     drawn = random.Random(3)
     rows = [

@@ -49,6 +49,7 @@ def test_that_memory_grows_with_what_is_held(cards_in_process: CardsOfThisProces
     assert held[RTX_3060.uuid] <= 4
 
 
+@pytest.mark.long
 def test_that_a_limit_is_held_and_what_is_beyond_it_is_refused(
     cards_in_process: CardsOfThisProcess,
 ) -> None:

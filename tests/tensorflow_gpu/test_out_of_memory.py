@@ -36,6 +36,7 @@ out_of_memory_retries = 2
 """Weights of 4.3 MiB, of which Adam and the gradients make 17."""
 
 
+@pytest.mark.long
 def test_that_weights_that_do_not_fit_are_not_tried_again_and_the_first_fix_helps(
     cards_in_process: CardsOfThisProcess, tmp_path: Path
 ) -> None:

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.tensorflow
 TRAINING = "[training]\nepochs = 1\nglobal_batch_size = 64\n"
 
 
+@pytest.mark.long
 def test_that_the_card_is_named_that_a_tensor_could_not_be_copied_to(
     cards_in_process: CardsOfThisProcess, tmp_path: Path
 ) -> None:

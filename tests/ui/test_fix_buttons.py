@@ -83,6 +83,6 @@ def test_that_a_button_says_its_changes_in_the_words_of_their_settings(row):
     tip = QTextDocumentFragment.fromHtml(buttons(row)[0].toolTip()).toPlainText()
 
     assert tip == (
-        "Use two workers\nStrategy: Multi-worker\nShares: 48 + 16\nXLA (jit_compile): on\n"
-        "Memory of GPU-1: grow as needed\nRemove placement"
+        "Use two workers\nStrategy: A copy in each process\nShares: 48 + 16\n"
+        "XLA (jit_compile): on\nMemory of GPU-1: grow as needed\nRemove placement"
     )

@@ -123,14 +123,20 @@ def test_that_images_and_classes_are_seen_without_scrolling(
 def test_that_what_is_changed_while_a_network_is_looked_for_stays(
     qtbot: QtBot, window: MainWindow, photos: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    is_changed = Event()
+    is_asked, is_changed = Event(), Event()
 
     def slow() -> Pretrained:
+        is_asked.set()
         assert is_changed.wait(60)
         return SMALLEST
 
     monkeypatch.setattr(own_data_binding, "pretrained_at_hand", slow)
-    choose(qtbot, window, photos)
+    window.session_page.data.take((str(photos),))
+    qtbot.waitUntil(is_asked.is_set)
+    # A run would begin with settings that nobody chose for this data.
+    window.session.prepare_now()
+    assert window.session.preparation.is_startable
+    assert not window.session.buttons.start
     profile = window.session.profile
     training = profile.training.model_copy(update={"epochs": 7})
     window.session.edit(profile.model_copy(update={"training": training}))
@@ -139,6 +145,7 @@ def test_that_what_is_changed_while_a_network_is_looked_for_stays(
     assert window.session.profile.training.epochs == 7
     assert window.session.profile.model.source == SMALLEST.application.name
     assert "pretrained on ImageNet" in said(window)
+    qtbot.waitUntil(lambda: window.session.buttons.start)
 
 
 @pytest.mark.parametrize("is_file", [True, False])

@@ -95,7 +95,7 @@ def test_that_what_changes_is_shown_before_it_is_done(session):
     assert found.order is not None
     assert found.order[0] == MOVED
     assert found.order[1].shares == (48, 16)
-    for words in ("Logical replicas: 2", "Strategy: Mirrored", "Shares: 48 + 16"):
+    for words in ("Logical replicas: 2", "Strategy: A copy on each device", "Shares: 48 + 16"):
         assert words in found.tip
 
 
@@ -163,5 +163,5 @@ def test_that_the_story_says_with_what_it_went_on():
         TrainingResumed(time_s=3.0, path="checkpoints/step-23", epoch=2, step=23),
     ):
         status = status.after(event)
-    words = "Resumed from step 23. Changed: Strategy: Mirrored."
+    words = "Resumed from step 23. Changed: Strategy: A copy on each device."
     assert restart_text(status) == words

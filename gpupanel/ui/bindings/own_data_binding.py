@@ -74,12 +74,14 @@ class OwnDataBinding(WorkerFacade):
     def _begin_anew(self) -> None:
         self._at = _place(self._session.profile)
         self._is_wanted, self._preview = False, None
+        self._session.set_fitting(False)
         self._before = self._fitted = None
 
     @Slot(object)
     def _on_profile(self, profile: Profile) -> None:
         if (place := _place(profile)) != self._at:
             self._at, self._preview, self._chosen = place, None, profile
+            self._session.set_fitting(False)
             # What was undone is the person's wish as much as what was chosen.
             was_undone = bool(self._session.history.redoes)
             is_free = self._session.path is None and may_be_fitted(profile, self._fitted)
@@ -93,6 +95,7 @@ class OwnDataBinding(WorkerFacade):
         self._preview = preview
         if may_use_pretrained(self._session.profile.data):
             self.drop()
+            self._session.set_fitting(True)
             self.submit(self._ask, self._fit, self._fit_without)
         else:
             self._fit(None)
@@ -102,6 +105,7 @@ class OwnDataBinding(WorkerFacade):
         self._fit(None)
 
     def _fit(self, pretrained: Pretrained | None) -> None:
+        self._session.set_fitting(False)
         profile, preview = self._session.profile, self._preview
         if not self._is_wanted or preview is None:
             return

@@ -34,7 +34,7 @@ NAMES = {KEY: "RTX 4090"}
         ("training.checkpoint_every_epochs", 2, "Checkpoint: every 2 epochs"),
         ("training.checkpoint_every_epochs", 1, "Checkpoint: every epoch"),
         ("training.checkpoint_every_epochs", 0, "Checkpoint: never"),
-        ("strategy.kind", "mirrored", "Strategy: Mirrored"),
+        ("strategy.kind", "mirrored", "Strategy: A copy on each device"),
         ("strategy.shares", [3, 2], "Shares: 3 + 2"),
         ("strategy.shares", "balanced", "Shares: balanced"),
         ("strategy.placement", "auto", "Placement: auto"),
@@ -127,7 +127,8 @@ def test_that_several_changes_are_shown_one_after_the_other():
         Change(path=("memory", "GPU-1")),
     )
     assert changes_text(changes) == (
-        "Strategy: Mirrored; Shares: 48 + 16; Mixed precision: on; Remove memory setting of GPU-1"
+        "Strategy: A copy on each device; Shares: 48 + 16; Mixed precision: on; "
+        "Remove memory setting of GPU-1"
     )
     assert changes_toml(changes) == (
         'strategy.kind = "mirrored", strategy.shares = [48, 16], '

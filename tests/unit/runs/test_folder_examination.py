@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from gpupanel.cli.app import app
 from gpupanel.cli.verbs import check as check_verb
 from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.profile import Profile
 from gpupanel.files import locks
 from gpupanel.planning.prepare import Preparation
 from gpupanel.runs.directory import disk_problems
@@ -123,7 +124,7 @@ def test_that_a_folder_that_is_not_there_yet_is_not_made_and_nothing_is_left_in_
 def test_that_check_is_not_ready_where_the_folder_of_runs_is_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(check_verb, "prepared", lambda *_args, **_named: (None, Preparation()))
+    monkeypatch.setattr(check_verb, "prepared", lambda *_args, **_named: (Profile(), Preparation()))
     monkeypatch.setattr(check_verb, "code_problems", lambda _read: ())
     taken = tmp_path / "taken"
     taken.touch()

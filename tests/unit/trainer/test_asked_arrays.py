@@ -115,6 +115,7 @@ def shown(answer: PredictionAnswer) -> np.ndarray:
 
 
 @pytest.mark.tensorflow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("model", "words"),
     [("digits", f"8 {TIMES} 8 grey, 0 to 16"), ("unit", f"16 {TIMES} 16 grey, 0 to 1")],
@@ -144,6 +145,7 @@ def test_that_a_picture_is_brought_into_the_range_of_the_training_and_light_and_
 
 
 @pytest.mark.tensorflow
+@pytest.mark.long
 def test_that_what_the_model_says_of_a_picture_is_what_it_says_of_the_numbers_that_are_shown(
     trained: Asked, make_run: MakeRun, start_trainer: StartTrainer
 ) -> None:
@@ -160,6 +162,7 @@ def test_that_what_the_model_says_of_a_picture_is_what_it_says_of_the_numbers_th
 
 
 @pytest.mark.tensorflow
+@pytest.mark.long
 def test_that_a_npy_file_holds_one_example_or_several(trained: Asked) -> None:
     several = trained.array("several.npy", DIGITS.features[:12])
     for place in (0, 11):
@@ -183,6 +186,7 @@ def test_that_a_npy_file_holds_one_example_or_several(trained: Asked) -> None:
 
 
 @pytest.mark.tensorflow
+@pytest.mark.long
 def test_that_channels_of_an_example_are_moved_as_in_the_training(trained: Asked) -> None:
     large = np.kron(DIGITS.features[:3], np.ones((1, 2, 2), np.uint8)) * np.uint8(15)
     several = np.repeat(large[:, np.newaxis], 3, 1)
@@ -196,6 +200,7 @@ def test_that_channels_of_an_example_are_moved_as_in_the_training(trained: Asked
 
 
 @pytest.mark.tensorflow
+@pytest.mark.long
 def test_that_what_is_not_certain_is_refused_or_warned_of_in_a_sentence(trained: Asked) -> None:
     picture = trained.picture("a.png", 4)
     assert said(trained.about("odd", picture)) == (
@@ -230,6 +235,7 @@ def test_that_what_is_not_certain_is_refused_or_warned_of_in_a_sentence(trained:
 
 
 @pytest.mark.tensorflow
+@pytest.mark.long
 def test_that_it_is_told_which_files_are_taken(trained: Asked) -> None:
     digits = trained.about("digits", wants="inputs")
     assert digits.takes == f"A picture becomes 8 {TIMES} 8 grey, 0 to 16. {ARRAYS}"

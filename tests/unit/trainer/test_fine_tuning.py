@@ -143,6 +143,7 @@ def runs(
     return Grouped(train, compared, [name for name in plans if name not in compared])
 
 
+@pytest.mark.long
 def test_that_two_replicas_learn_what_one_device_learns(runs: dict[str, RunLayout]) -> None:
     assert_alike(runs["one device"], runs["mirrored"])
 

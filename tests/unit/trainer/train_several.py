@@ -64,10 +64,10 @@ def train_one(layout: RunLayout) -> tuple[RunLayout, Split]:
     reading = reading_to_train(reading, settings.model, settings.data, run.start_model)
     data = read_data(settings.data, reading)
     parts = split(data, run.profile.data, seed)
-    content = known_content(data.training.features, parts.training.features)
-    parts = replace(parts, content=content)
     record = TrainingRecord()
     with EventWriter(layout.events) as events, training.reporting_skipped(parts, events):
+        content = known_content(data.training.features, parts.training.features)
+        parts = replace(parts, content=content)
         training.train(run, parts, events, Interruptions(layout.requests, events), record)
         metrics, now_s = record.metrics, time.time()
         events.write(TrainingEnded(time_s=now_s, outcome=Outcome.COMPLETED, metrics=metrics))

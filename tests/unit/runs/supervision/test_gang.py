@@ -137,6 +137,7 @@ def test_that_a_frozen_process_is_named_within_15_s(gang: GangRun, place: int) -
     assert problem_of(end).message.startswith(f"Worker {place} is frozen")
 
 
+@pytest.mark.long
 def test_that_a_process_that_never_begins_is_named_within_15_s(gang: GangRun) -> None:
     begun_s = time.monotonic()
     end = gang.run("wait", "never_begin")
