@@ -10,7 +10,7 @@ from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.number_text import byte_size
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.step_memory import StepMemory
+from gpupanel.domain.step_memory import StepMemory, StepVariant
 from gpupanel.domain.training import LayerNames, Recompute
 from gpupanel.domain.value import Value
 from gpupanel.domain.visible_text import visible_line
@@ -32,6 +32,8 @@ class SummaryRequest(Value):
         seed: Draws the validation split.
         mixed_precision: Whether layers compute with bfloat16.
         recompute: Which activations a step does not keep.
+        with_variants: Also find out what a step holds with 16 bits and with 32, with activations
+            kept and computed again, and layer by layer: it takes four times as long.
     """
 
     data: DataSettings
@@ -39,9 +41,10 @@ class SummaryRequest(Value):
     seed: int = 0
     mixed_precision: bool = False
     recompute: Recompute | LayerNames = Recompute.NONE
+    with_variants: bool = False
 
 
-def summary_request(profile: Profile) -> SummaryRequest:
+def summary_request(profile: Profile, *, with_variants: bool = False) -> SummaryRequest:
     """What to build for a profile that trains."""
     training = profile.training
     return SummaryRequest(
@@ -50,6 +53,7 @@ def summary_request(profile: Profile) -> SummaryRequest:
         seed=training.seed,
         mixed_precision=training.mixed_precision,
         recompute=training.recompute,
+        with_variants=with_variants,
     )
 
 
@@ -103,6 +107,7 @@ class ModelSummary(Value):
         fine_tuning: Which layers learn from a later epoch on: what is said of the others holds from
             then on; ``None``: it is the same all along.
         step: What a training step holds in memory; ``None``: not known.
+        variants: What it holds computed in other ways, where that was asked for.
         needs_download: The data, whose examples have to be known, is not on this machine yet.
         needs_start: Data or model come from Python code, which only a run carries out.
         problems: Why it cannot be built, or trained as it was asked for.
@@ -112,6 +117,7 @@ class ModelSummary(Value):
     parameters: ParameterCounts = ParameterCounts()
     fine_tuning: FineTuning | None = None
     step: StepMemory | None = None
+    variants: tuple[StepVariant, ...] = ()
     needs_download: bool = False
     needs_start: bool = False
     problems: tuple[Problem, ...] = ()

@@ -9,6 +9,8 @@ from gpupanel.domain.value import Value
 _Bytes = Annotated[int, Field(ge=0)]
 LEAST_RATIO, GREATEST_RATIO = 0.2, 5.0
 """Plausible ratios of measured to estimated memory; others are measurement errors."""
+MOST_LAYERS = 1000
+"""A model with more of them is not looked at layer by layer."""
 
 
 class MemoryPeak(Value):
@@ -41,6 +43,35 @@ class MeasuredStep(Value):
     ratio: Annotated[float, Field(ge=LEAST_RATIO, le=GREATEST_RATIO)]
 
 
+class LayerMemory(Value):
+    """What one layer of a model holds on the device that it is placed on.
+
+    Attributes:
+        name: As a placement names it.
+        weight_bytes: All of its weights.
+        trainable_bytes: Of those that are learned.
+        largest_weight_bytes: The largest of these.
+        kept: Between the forward pass and the backward pass.
+        again: When its part of the backward pass begins: more than that where activations are
+            computed again.
+        block: The number of those layers that are computed again together.
+        most: Those moments of a step of which one is the greatest; its own gradients are in it.
+        operations: Multiplications and additions of a step for each example.
+        outputs: Numbers that it gives on for each example.
+    """
+
+    name: Annotated[str, Field(max_length=1000)]
+    weight_bytes: _Bytes = 0
+    trainable_bytes: _Bytes = 0
+    largest_weight_bytes: _Bytes = 0
+    kept: MemoryPeak
+    again: MemoryPeak
+    block: Annotated[int, Field(ge=0)] = 0
+    most: Annotated[tuple[MemoryPeak, ...], Field(min_length=1)]
+    operations: Annotated[int, Field(ge=0)] = 0
+    outputs: Annotated[int, Field(ge=0)] = 0
+
+
 class StepMemory(Value):
     """What one replica holds of a step: forward, backward, and the gradients of all weights.
 
@@ -52,6 +83,10 @@ class StepMemory(Value):
         weight_bytes: All weights of the model.
         trainable_bytes: Of those that are learned; their gradients take as much.
         largest_weight_bytes: The largest of these, which no device can share with another.
+        operations: Multiplications and additions of a step for each example, the backward pass
+            among them; 0: not known.
+        layers: In their order, where each of them can be placed on a device of its own; empty:
+            not asked for, or the model is one piece.
         measured: What was measured of the same step on devices of this machine.
     """
 
@@ -62,6 +97,8 @@ class StepMemory(Value):
     weight_bytes: _Bytes
     trainable_bytes: _Bytes
     largest_weight_bytes: _Bytes = 0
+    operations: Annotated[int, Field(ge=0)] = 0
+    layers: Annotated[tuple[LayerMemory, ...], Field(max_length=MOST_LAYERS)] = ()
     measured: tuple[MeasuredStep, ...] = ()
 
     def held_bytes(self, examples: int) -> int:
@@ -74,3 +111,17 @@ class StepMemory(Value):
             if (each.device, each.jit_compile) == (device, jit_compile):
                 return each.ratio
         return None
+
+
+class StepVariant(Value):
+    """What a step of the same model holds when it is computed in another way.
+
+    Attributes:
+        mixed_precision: Whether layers compute with floats of 16 bits.
+        recomputes: Whether activations are computed again, block by block.
+        step: ``None``: it could not be traced, or no blocks are found.
+    """
+
+    mixed_precision: bool
+    recomputes: bool
+    step: StepMemory | None

@@ -400,6 +400,11 @@ class TrainingSettings(Value):
         return self.optimizer.traits.is_fused and all(map(is_fine_in_float32, betas))
 
     @property
+    def recomputes(self) -> bool:
+        """Whether activations are computed again."""
+        return self.recompute is not Recompute.NONE
+
+    @property
     def numbers_beside_weights(self) -> int:
         """How many numbers are kept beside each weight, of the optimizer and of averages."""
         return self.optimizer.traits.moments + self._has_momentum + (self.ema is not None)

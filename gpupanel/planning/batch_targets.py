@@ -11,11 +11,10 @@ from gpupanel.planning.memory_estimate import (
     MOST_EXAMPLES,
     data_on_gpu_mib,
     greatest,
-    limits_of,
-    overhead_mib,
     replica_memory,
 )
 from gpupanel.planning.memory_room import free_mib, rest_mib, room_mib
+from gpupanel.planning.plan_memory import limits_of, overhead_mib
 
 _BYTES_PER_MIB = 2**20
 _LEAST_MARGIN_MIB = 512
@@ -105,7 +104,7 @@ def _alone(context: PlanningContext, key: str, most_mib: int) -> PlanningContext
     limited = {} if key == CPU_KEY else {key: LimitedMemory(limit_mib=most_mib, growth=True)}
     changes = {"devices": devices, "strategy": StrategySettings(), "memory": limited}
     # What was measured before must not hide what the estimate itself comes to.
-    step = context.known.step
+    step = context.step
     plain = None if step is None else step.model_copy(update={"measured": ()})
     alone = profile.model_copy(update=changes)
     preview = context.known.preview
@@ -122,6 +121,6 @@ def _first(alone: PlanningContext, most_mib: int, share: int) -> int:
         memory = replica_memory(alone, examples)
         return memory is None or memory.counted_mib <= most_mib
 
-    if alone.known.step is None:
+    if alone.step is None:
         return max(1, share)
     return max(1, greatest(MOST_EXAMPLES, fits))

@@ -9,7 +9,7 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.self_test import SelfTest
-from gpupanel.domain.step_memory import StepMemory
+from gpupanel.domain.step_memory import StepMemory, StepVariant
 from gpupanel.domain.strategy import GANG_KINDS
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.domain.tensorflow_facts import TensorFlowBuild
@@ -33,6 +33,7 @@ class Known:
         support: What TensorFlow answered about the GPUs.
         step: What a training step holds in memory, where the model was built.
         self_test: What is remembered of tests of this machine.
+        variants: What a step of the same model holds computed in other ways.
     """
 
     sample: TelemetrySample | None = None
@@ -40,6 +41,7 @@ class Known:
     support: GpuSupport | None = None
     step: StepMemory | None = None
     self_test: SelfTest | None = None
+    variants: tuple[StepVariant, ...] = ()
 
 
 NOTHING_KNOWN = Known()
@@ -102,6 +104,16 @@ class PlanningContext:
         if preview.is_refused or self.profile.data.lacks_path:
             return None
         return preview if preview.feature_shape else None
+
+    @property
+    def step(self) -> StepMemory | None:
+        """What a step of the profile holds in memory; ``None``: it is not known."""
+        training = self.profile.training
+        way = training.mixed_precision, training.recomputes
+        for variant in self.known.variants:
+            if (variant.mixed_precision, variant.recomputes) == way:
+                return variant.step
+        return None if self.known.variants else self.known.step
 
     @property
     def trains(self) -> bool:

@@ -9,7 +9,7 @@ from gpupanel.planning.context import PlanningContext
 
 def data_on_gpu_bytes(context: PlanningContext) -> int:
     """What all sets take together on a GPU that gets a copy of them; 0: none does, or not known."""
-    step, preview, profile = context.known.step, context.known.preview, context.profile
+    step, preview, profile = context.step, context.known.preview, context.profile
     if step is None or preview is None or profile.data.cache is not DataCache.MEMORY:
         return 0
     if profile.strategy.kind is StrategyKind.PARAMETER_SERVER:
@@ -23,7 +23,7 @@ def data_on_gpu_bytes(context: PlanningContext) -> int:
 
 def streamed_data_bytes(context: PlanningContext, plan: LaunchPlan) -> int:
     """What a GPU holds at most of examples that are read step by step: of a call, and the next."""
-    step, preview, profile = context.known.step, context.known.preview, context.profile
+    step, preview, profile = context.step, context.known.preview, context.profile
     if step is None or preview is None or profile.data.cache is DataCache.MEMORY:
         return 0
     return 2 * min(most_call_bytes(plan), preview.training_count * step.feature_bytes)

@@ -101,9 +101,9 @@ class Prospects:
             for each, taken in zip(memories, least, strict=True)
         ):
             return Prospect.NONE
-        is_same_step = context.known.step == self._context.known.step
+        is_known = bool(context.known.variants) or context.step == self._context.step
         fits = all(each.fits_beside(self._missed_of(each)) for each in memories)
-        return Prospect.FITS if fits and is_same_step else Prospect.UNKNOWN
+        return Prospect.FITS if fits and is_known else Prospect.UNKNOWN
 
     def _is_only_another_step(self, changed: Profile) -> bool:
         """Whether each device has the same memory, and in it what is there before a step."""
@@ -115,7 +115,9 @@ class Prospects:
 
     def _with(self, changed: Profile) -> PlanningContext:
         context = self._context.with_profile(changed)
-        step = context.known.step
+        if context.known.variants:
+            return context
+        step = context.step
         before, after = self._profile.training, changed.training
         # At best every activation takes so much less; weights stay what they are.
         part = 2 if after.mixed_precision != before.mixed_precision else 1
@@ -162,7 +164,7 @@ def _least(context: PlanningContext) -> tuple[DeviceMemory, ...]:
 
 def _may_be_placed(context: PlanningContext) -> bool:
     """Whether the weights may fit that are divided over the plan's places, each of them whole."""
-    plan, step = context.plan, context.known.step
+    plan, step = context.plan, context.step
     if plan is None or step is None or not plan.places:
         return True
     rooms = room_of_places(context, plan)

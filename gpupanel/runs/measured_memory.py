@@ -23,6 +23,8 @@ from gpupanel.runs.locations import measured_memory_file
 
 _MOST_BYTES: Final = 256 * 2**10
 _MOST_ENTRIES: Final = 200
+_OF_NO_MEASUREMENT: Final = {"measured": (), "layers": ()}
+"""What of a step does not say which it is: layers are looked at only sometimes."""
 _LOG = logging.getLogger(__name__)
 
 
@@ -86,7 +88,7 @@ def _digest(request: SummaryRequest, step: StepMemory) -> str:
     depends_on = {
         "model": request.model.model_dump(mode="json"),
         "mixed_precision": request.mixed_precision,
-        "step": step.model_copy(update={"measured": ()}).model_dump(mode="json"),
+        "step": step.model_copy(update=_OF_NO_MEASUREMENT).model_dump(mode="json"),
     }
     return hashlib.sha256(json.dumps(depends_on, sort_keys=True).encode()).hexdigest()
 

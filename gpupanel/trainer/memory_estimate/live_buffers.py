@@ -7,8 +7,8 @@ it is 0.84 to 1.12 of the peak that TensorFlow reports on a CPU, 1.00 in the med
 what is quick is carried out at once, up to 2.1 (``tests/benchmarks/bench_memory_estimate.py``).
 """
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -52,6 +52,14 @@ class Size(NamedTuple):
         """The size multiplied by a count."""
         return Size(self.fixed * count, self.each * count)
 
+    @property
+    def as_peak(self) -> MemoryPeak:
+        """The same for who knows no graphs; nothing less than nothing."""
+        return MemoryPeak(fixed_bytes=max(0, self.fixed), bytes_per_example=max(0, self.each))
+
+
+_NOTHING = Size(0, 0)
+
 
 def needed_operations(outputs: Sequence[tf.Tensor]) -> list[tf.Operation]:
     """What has to be carried out for these tensors, in the order in which it was made."""
@@ -78,11 +86,64 @@ def peaks(
         outputs: What is still there at the end.
         sizes: Of each tensor: by the place of its operation, and its own among what that gives.
     """
-    return _greatest(set(_Buffers(operations, outputs, sizes).moments()))
+    buffers = _Buffers(operations, outputs, sizes)
+    return _greatest({buffers.carry_out(each) for each in operations})
+
+
+class PlacePeaks(NamedTuple):
+    """What is held on one of several places.
+
+    Attributes:
+        kept: Before the first operation of the backward pass anywhere.
+        again: Before the first one of it there.
+        most: The moments of which one is the greatest.
+    """
+
+    kept: Size
+    again: Size
+    most: tuple[MemoryPeak, ...]
+
+
+HOLDS_NOTHING = PlacePeaks(_NOTHING, _NOTHING, (_NOTHING.as_peak,))
+
+
+def peaks_by_place(
+    operations: Sequence[tf.Operation],
+    outputs: Sequence[tf.Tensor],
+    sizes: Mapping[tuple[int, int], Size],
+    places: Sequence[int],
+    backward: Sequence[bool],
+) -> dict[int, PlacePeaks]:
+    """What is held on each place that an operation is on.
+
+    Args:
+        operations: As in :func:`peaks`.
+        outputs: As there.
+        sizes: As there.
+        places: Of each operation: what it makes is there.
+        backward: Of each operation, whether it belongs to the backward pass.
+    """
+    buffers = _Buffers(operations, outputs, sizes)
+    moments: dict[int, set[Size]] = {place: set() for place in places}
+    kept: dict[int, Size] = {}
+    again: dict[int, Size] = {}
+    for operation, place, is_backward in zip(operations, places, backward, strict=True):
+        if is_backward:
+            kept = kept or buffers.held.copy()
+            again.setdefault(place, buffers.held[place])
+        moments[place].add(buffers.carry_out(operation, place))
+    return {
+        place: PlacePeaks(kept.get(place, _NOTHING), again.get(place, _NOTHING), _greatest(each))
+        for place, each in moments.items()
+    }
 
 
 class _Buffers:
-    """Counts references to buffers while operations are carried out one after the other."""
+    """Counts references to buffers while operations are carried out one after the other.
+
+    Attributes:
+        held: By place, after the operations up to now.
+    """
 
     def __init__(
         self,
@@ -90,7 +151,6 @@ class _Buffers:
         outputs: Sequence[tf.Tensor],
         sizes: Mapping[tuple[int, int], Size],
     ) -> None:
-        self._operations = operations
         self._size = {
             tensor.ref(): sizes[place, number]
             for place, operation in enumerate(operations)
@@ -105,19 +165,20 @@ class _Buffers:
         self._buffer: dict[object, int | None] = {}
         self._references: list[int] = []
         self._sizes: list[Size] = []
-        self._held = Size(0, 0)
+        self._place_of: list[int] = []
+        self.held: defaultdict[int, Size] = defaultdict(lambda: _NOTHING)
 
-    def moments(self) -> Iterator[Size]:
-        """What is held while each operation is carried out."""
-        for operation in self._operations:
-            made = [self._place(operation, each) for each in operation.outputs]
-            yield self._held.plus(self._within(operation))
-            self._drop([self._buffer[each.ref()] for each in operation.inputs])
-            for buffer in dict.fromkeys(made):
-                if buffer is not None and self._references[buffer] == 0:
-                    self._held = self._held.minus(self._sizes[buffer])  # nobody reads it
+    def carry_out(self, operation: tf.Operation, place: int = 0) -> Size:
+        """Go on to the next operation: what is held in its place while it is carried out."""
+        made = [self._made(operation, each, place) for each in operation.outputs]
+        held = self.held[place].plus(self._within(operation))
+        self._drop([self._buffer[each.ref()] for each in operation.inputs])
+        for buffer in dict.fromkeys(made):
+            if buffer is not None and self._references[buffer] == 0:
+                self._free(buffer)  # nobody reads it
+        return held
 
-    def _place(self, operation: tf.Operation, output: tf.Tensor) -> int | None:
+    def _made(self, operation: tf.Operation, output: tf.Tensor, place: int) -> int | None:
         """The buffer of what an operation gives, a new one where it makes one."""
         buffer = None
         reads = self._reads[output.ref()]
@@ -130,7 +191,8 @@ class _Buffers:
                 buffer = len(self._sizes)
                 self._sizes.append(self._size[output.ref()])
                 self._references.append(0)
-                self._held = self._held.plus(self._sizes[buffer])
+                self._place_of.append(place)
+                self.held[place] = self.held[place].plus(self._sizes[buffer])
         if buffer is not None:
             self._references[buffer] += reads
         self._buffer[output.ref()] = buffer
@@ -162,7 +224,11 @@ class _Buffers:
             if buffer is not None:
                 self._references[buffer] -= 1
                 if self._references[buffer] == 0:
-                    self._held = self._held.minus(self._sizes[buffer])
+                    self._free(buffer)
+
+    def _free(self, buffer: int) -> None:
+        place = self._place_of[buffer]
+        self.held[place] = self.held[place].minus(self._sizes[buffer])
 
 
 def _greatest(moments: set[Size]) -> tuple[MemoryPeak, ...]:
@@ -176,9 +242,7 @@ def _greatest(moments: set[Size]) -> tuple[MemoryPeak, ...]:
         while envelope and _overtakes(envelope, line):
             envelope.pop()
         envelope.append(line)
-    return tuple(
-        MemoryPeak(fixed_bytes=each.fixed, bytes_per_example=each.each) for each in envelope
-    )
+    return tuple(each.as_peak for each in envelope)
 
 
 def _overtakes(envelope: Sequence[Size], steeper: Size) -> bool:

@@ -1,15 +1,23 @@
 """What a training step of a model holds in memory, without carrying it out."""
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 import keras
 import numpy as np
 import tensorflow as tf
 
-from gpupanel.domain.step_memory import StepMemory
+from gpupanel.domain.step_memory import LayerMemory, StepMemory
 from gpupanel.trainer.datasets.examples import Examples
-from gpupanel.trainer.memory_estimate.live_buffers import Size, needed_operations, peaks
+from gpupanel.trainer.memory_estimate.live_buffers import (
+    HOLDS_NOTHING,
+    Size,
+    needed_operations,
+    peaks,
+    peaks_by_place,
+)
+from gpupanel.trainer.memory_estimate.operations import operations_of
 from gpupanel.trainer.models.objectives import Objective
 from gpupanel.trainer.parts.recompute import Segment
 from gpupanel.trainer.steps.batch_part import BatchPart
@@ -20,12 +28,16 @@ _FEW, _MANY = 1024, 2048
 """Examples that a step is traced with: every size grows in a straight line. Fewer would make other
 graphs, as TensorFlow writes up to 1,000 equal numbers as a constant."""
 
+_BACKWARD = "gradients"
+"""How TensorFlow names operations of the backward pass, and what only that needs."""
+
 
 def step_memory(
     model: keras.Model,
     objective: Objective,
     examples: Examples,
     segments: Sequence[Segment] = (),
+    layers: Sequence[keras.layers.Layer] = (),
 ) -> StepMemory | None:
     """What a step holds on one replica; ``None`` where the number of examples changes its graph.
 
@@ -34,6 +46,8 @@ def step_memory(
         objective: What is made small.
         examples: For the shapes of features and labels.
         segments: Of the model, whose activations are computed again; none: they are kept.
+        layers: Those that are called on a device of their own each, which has the number of its
+            layer; none: what a single layer holds is not asked for.
     """
     # A traced function holds the tensors of its graph no longer than it is held.
     (few, operations), (_, more_operations) = (
@@ -55,8 +69,56 @@ def step_memory(
         kept_bytes=kept_bytes(examples),
         weight_bytes=_bytes_of((*variables.weights, *variables.fixed)),
         trainable_bytes=_bytes_of(variables.weights),
-        largest_weight_bytes=max((_bytes_of([each]) for each in variables.weights), default=0),
+        largest_weight_bytes=_largest(variables.weights),
+        operations=sum(_operations_each(operations, more_operations)),
+        layers=tuple(_layers(layers, segments, operations, more_operations, few.outputs, sizes)),
     )
+
+
+def _layers(
+    layers: Sequence[keras.layers.Layer],
+    segments: Sequence[Segment],
+    operations: Sequence[tf.Operation],
+    more_operations: Sequence[tf.Operation],
+    outputs: Sequence[tf.Tensor],
+    sizes: dict[tuple[int, int], Size],
+) -> Iterator[LayerMemory]:
+    """What each layer holds, by the device that its operations are on."""
+    # What no layer computes is on the first device when it is carried out.
+    places = [tf.DeviceSpec.from_string(each.device).device_index or 0 for each in operations]
+    backward = [each.name.startswith(_BACKWARD) for each in operations]
+    found = peaks_by_place(operations, outputs, sizes, places, backward)
+    computed = Counter[int]()
+    for place, each in zip(places, _operations_each(operations, more_operations), strict=True):
+        computed[place] += each
+    blocks = {
+        id(step.operation): number
+        for number, segment in enumerate(segments)
+        for step in segment.steps
+    }
+    for number, layer in enumerate(layers):
+        peaks_there = found.get(number, HOLDS_NOTHING)
+        learned = layer.trainable_weights
+        yield LayerMemory(
+            name=layer.name,
+            weight_bytes=_bytes_of(layer.weights),
+            trainable_bytes=_bytes_of(learned),
+            largest_weight_bytes=_largest(learned),
+            kept=peaks_there.kept.as_peak,
+            again=peaks_there.again.as_peak,
+            block=blocks.get(id(layer), number),
+            most=peaks_there.most,
+            operations=computed[number],
+            outputs=math.prod(layer.output.shape[1:]),
+        )
+
+
+def _operations_each(few: Sequence[tf.Operation], many: Sequence[tf.Operation]) -> list[int]:
+    """What each operation computes for one example more."""
+    return [
+        max(0, operations_of(more) - operations_of(less)) // (_MANY - _FEW)
+        for less, more in zip(few, many, strict=True)
+    ]
 
 
 def _traced(
@@ -105,6 +167,10 @@ def _tensor_bytes(tensor: tf.Tensor) -> int:
     # What has no size before it is there is the shape of something, or as small.
     count = tensor.shape.num_elements()
     return 0 if count is None else count * tensor.dtype.size
+
+
+def _largest(variables: Sequence[keras.Variable]) -> int:
+    return max((_bytes_of([each]) for each in variables), default=0)
 
 
 def _bytes_of(variables: Sequence[keras.Variable]) -> int:

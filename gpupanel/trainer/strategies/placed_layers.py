@@ -8,12 +8,12 @@ import tensorflow as tf
 
 from gpupanel.domain.event_details import PlacedLayer
 from gpupanel.domain.model import ModelSettings
+from gpupanel.domain.placement import LayerSize, place_layers
 from gpupanel.domain.plan import LogicalPlace
 from gpupanel.trainer.datasets.split import Split
 from gpupanel.trainer.models.network import Building, network_of
 from gpupanel.trainer.parts.placed_layer import put_on_device
 from gpupanel.trainer.started_run import StartedRun
-from gpupanel.trainer.strategies.placement import LayerSize, place_layers
 
 
 class PlacedLayers:

@@ -9,8 +9,9 @@ data; what was built once is kept in the cache, so that TensorFlow is not import
 import hashlib
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -29,7 +30,7 @@ from gpupanel.domain.model_summary import (
     SummaryRequest,
 )
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.domain.step_memory import StepMemory
+from gpupanel.domain.step_memory import MOST_LAYERS, StepMemory, StepVariant
 from gpupanel.domain.training import LayerNames, Recompute
 from gpupanel.files.cache_folder import cache_folder, remove_unused
 from gpupanel.files.guarded_files import read_file, touch
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     from gpupanel.trainer.models.build import BuiltModel
 
 _FOLDER: Final = "summaries"
-_SCHEMA: Final = 4
+_SCHEMA: Final = 5
 """Version of the cached summaries; others are built again."""
 _MOST_BYTES: Final = 16 * 2**20
 _EXAMPLES: Final = 256
@@ -103,6 +104,7 @@ def _key(request: SummaryRequest, data: DataSet) -> str:
         "categories": data.categories,
         "mixed_precision": request.mixed_precision,
         "recompute": request.recompute,
+        "with_variants": request.with_variants,
         "versions": [_SCHEMA, __version__, version("keras")],
     }
     return hashlib.sha256(json.dumps(depends_on, sort_keys=True).encode()).hexdigest()
@@ -158,12 +160,48 @@ def _built(request: SummaryRequest, data: DataSet) -> ModelSummary:
         parameters=counts,
         fine_tuning=request.model.fine_tuning,
         step=step,
+        variants=tuple(_variants(request, data, some)) if request.with_variants else (),
         problems=problems,
     )
 
 
+def _variants(request: SummaryRequest, data: DataSet, some: Examples) -> Iterator[StepVariant]:
+    """What a step holds with floats of 32 and of 16 bits, activations kept and computed again."""
+    import keras
+
+    from gpupanel.trainer.models.build import build_model
+    from gpupanel.trainer.models.keras_settings import set_keras
+    from gpupanel.trainer.models.network import Building
+    from gpupanel.trainer.parts.placed_layer import put_on_device
+
+    blocks = Recompute.BLOCKS if request.recompute is Recompute.NONE else request.recompute
+    for mixed in (False, True):
+        layers: list[keras.layers.Layer] = []
+
+        def place(layer: keras.layers.Layer, layers: list[keras.layers.Layer] = layers) -> None:
+            put_on_device(layer, f"/device:CPU:{len(layers)}")
+            layers.append(layer)
+
+        building = Building(data, some, begins=False)
+        if request.model.is_divided:
+            building = replace(building, hook=place)
+        set_keras("mixed_bfloat16" if mixed else "float32")
+        with keras.StatelessScope(initialize_variables=False):
+            built = build_model(request.model, building)
+            if len(layers) > MOST_LAYERS:
+                layers.clear()
+            for recompute in (Recompute.NONE, blocks):
+                step, _ = _step_memory(built, data, some, recompute, layers)
+                recomputes = recompute is not Recompute.NONE
+                yield StepVariant(mixed_precision=mixed, recomputes=recomputes, step=step)
+
+
 def _step_memory(
-    built: "BuiltModel", data: DataSet, some: Examples, recompute: Recompute | LayerNames
+    built: "BuiltModel",
+    data: DataSet,
+    some: Examples,
+    recompute: Recompute | LayerNames,
+    layers: Sequence["keras.layers.Layer"] = (),
 ) -> tuple[StepMemory | None, tuple[Problem, ...]]:
     """What a step holds, and why it cannot be as it was asked for.
 
@@ -176,7 +214,7 @@ def _step_memory(
     objective = make_objective(data.target, built.value_units, built.value_means)
     try:
         segments = recomputed_segments(built.trained, recompute)
-        return step_memory(built.trained, objective, some, segments), ()
+        return step_memory(built.trained, objective, some, segments, layers), ()
     except ProblemError as error:
         return None, error.problems
     except Exception:  # noqa: BLE001 - whatever tracing raises: an estimate more is all it is for

@@ -31,7 +31,8 @@ from gpupanel.domain.value import Value
 from gpupanel.planning.batch_fit import batch_fit, device_batch, measured_step
 from gpupanel.planning.batch_targets import LEAST_ROOM_MIB, BatchTarget, batch_targets
 from gpupanel.planning.context import Known, planning_context
-from gpupanel.planning.memory_estimate import MOST_EXAMPLES, ON_THE_HOST
+from gpupanel.planning.memory_estimate import MOST_EXAMPLES
+from gpupanel.planning.plan_memory import ON_THE_HOST
 from gpupanel.runs.measured_memory import remember_measured
 from gpupanel.runs.questions.model_summary import summarize_model
 from gpupanel.runs.questions.question import OnProgress, Question, Reply, ignore_progress

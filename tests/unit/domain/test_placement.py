@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpupanel.domain.placement import LayerSize, balanced_runs, place_layers
 from gpupanel.domain.problem import ProblemError
-from gpupanel.trainer.strategies.placement import LayerSize, balanced_runs, place_layers
 
 LAYERS = (
     LayerSize("pixels", 0, 64),

@@ -1,0 +1,49 @@
+"""Layers placed so that every device has room for its own and the slowest works least."""
+
+from functools import cache
+from itertools import accumulate
+
+from gpupanel.planning.context import PlanningContext
+from gpupanel.planning.memory_estimate import greatest
+from gpupanel.planning.plan_memory import placed_memory
+from gpupanel.planning.stage_memory import (
+    bytes_of_a_number,
+    divided,
+    held_at_once,
+    stage_step,
+)
+
+
+def balanced_placement(context: PlanningContext) -> dict[str, int] | None:
+    """The place of each layer: those that follow each other stay together, in the places' order.
+
+    Returns:
+        By the layer's name; ``None`` where the layers are not known, or they do not fit.
+    """
+    step, plan, profile = context.step, context.plan, context.profile
+    if step is None or plan is None or not plan.places or not step.layers:
+        return None
+    layers, count = step.layers, len(plan.places)
+    memory = placed_memory(context, plan, (step,) * count)
+    held = held_at_once(count, plan.accumulation_steps, pipelined=profile.strategy.pipeline)
+    number_bytes = bytes_of_a_number(mixed_precision=profile.training.mixed_precision)
+
+    @cache
+    def most(place: int, begin: int) -> int:
+        """The end of the longest run from that layer on that has room there."""
+        received = layers[begin - 1].outputs * number_bytes if begin else 0
+
+        def fits(length: int) -> bool:
+            part = stage_step(
+                step,
+                layers[begin : begin + length],
+                received=received,
+                at_once=held[place],
+                is_first=place == 0,
+            )
+            return memory.fits_with_step(place, part)
+
+        return begin + greatest(len(layers) - begin, fits)
+
+    work = list(accumulate((each.operations for each in layers), initial=0))
+    return divided(layers, count, work, most)

@@ -1,0 +1,1 @@
+"""Ways in which a training fits the memory of its devices."""

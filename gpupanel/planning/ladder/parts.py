@@ -1,0 +1,109 @@
+"""What can be changed of a training that does not fit: each alone, and with the others."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gpupanel.domain.device import DeviceInventory, PhysicalDevice
+from gpupanel.domain.problem import Change, Fix
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.strategy import StrategyKind
+from gpupanel.domain.telemetry import TelemetrySample
+from gpupanel.domain.training import Recompute
+from gpupanel.planning.other_strategies import other_strategies
+
+ROUNDED = "Rounds to 16 bits within layers."
+OTHER_STATISTICS = "Batch normalisation sees smaller parts of the batch."
+FEWER_EXAMPLES = "Another training: fewer examples an update."
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One thing that is changed.
+
+    Attributes:
+        title: In a few words, in lower case.
+        changes: Of the profile.
+        result: How what is learned differs; empty: it does not.
+    """
+
+    title: str
+    changes: tuple[Change, ...]
+    result: str = ""
+
+
+def in_steps(profile: Profile) -> Iterator[tuple[Part, ...]]:
+    """Each combination of what makes a step hold less, none of it first."""
+    ways: list[tuple[Part, ...]] = [()]
+    training = profile.training
+    if training.recompute is Recompute.NONE and not profile.model.is_code:
+        change = Change(path=("training", "recompute"), value=Recompute.BLOCKS.value)
+        again = Part("activations computed again", (change,))
+        ways += [(*way, again) for way in ways]
+    if not training.mixed_precision:
+        change = Change(path=("training", "mixed_precision"), value=True)
+        mixed = Part("mixed precision", (change,), ROUNDED)
+        ways += [(*way, mixed) for way in ways]
+    yield from ways
+
+
+def on_devices(
+    profile: Profile,
+    inventory: DeviceInventory,
+    chosen: tuple[PhysicalDevice, ...],
+    too_small: PhysicalDevice | None,
+    sample: TelemetrySample | None,
+) -> Iterator[tuple[Part, ...]]:
+    """Each other way to divide the work over devices, the present one first."""
+    yield ()
+    for fix in other_strategies(profile, inventory, chosen, too_small, sample):
+        yield (Part(_title(fix), fix.changes),)
+
+
+def accumulated(profile: Profile, steps: int) -> Part:
+    """The batch in so many parts."""
+    change = Change(path=("training", "accumulation_steps"), value=steps)
+    result = OTHER_STATISTICS if profile.normalises_batches else ""
+    return Part(f"{steps:,} accumulation steps", (change,), result)
+
+
+def with_shares(shares: tuple[int, ...]) -> Part:
+    """The same batch divided otherwise."""
+    change = Change(path=("strategy", "shares"), value=list(shares))
+    return Part(f"shares {' + '.join(f'{share:,}' for share in shares)}", (change,))
+
+
+def placed(placement: dict[str, int], *, pipelined: bool) -> Part:
+    """Layers where they have room; as a pipeline where there are micro-batches."""
+    changes = [Change(path=("strategy", "placement"), value=placement)]
+    if pipelined:
+        changes.append(Change(path=("strategy", "pipeline"), value=True))
+    return Part("a pipeline" if pipelined else "devices in turn", tuple(changes))
+
+
+def smaller_batch(batch: int, shares: tuple[int, ...]) -> Part:
+    """Fewer examples in each update."""
+    changes = [Change(path=("training", "global_batch_size"), value=batch)]
+    if shares:
+        changes.append(Change(path=("strategy", "shares"), value=list(shares)))
+    return Part(f"a batch of {batch:,}", tuple(changes), FEWER_EXAMPLES)
+
+
+def fix_of(parts: tuple[Part, ...]) -> Fix:
+    """All of them together; a later change of a key counts."""
+    changes = {change.path: change for part in parts for change in part.changes}
+    return Fix(label=f"Use {title_of(parts)}", changes=tuple(changes.values()))
+
+
+def title_of(parts: tuple[Part, ...]) -> str:
+    """What they are, in their order."""
+    return " + ".join(part.title for part in parts)
+
+
+def _title(fix: Fix) -> str:
+    """Of another strategy: what it does, and on which devices."""
+    kinds = [each.value for each in fix.changes if each.path == ("strategy", "kind")]
+    wanted = fix.label.removeprefix("Use ")
+    if wanted != fix.label or not kinds:
+        return wanted
+    name = StrategyKind(kinds[0]).choice.name
+    return name[:1].lower() + name[1:]

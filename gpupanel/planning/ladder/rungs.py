@@ -1,0 +1,245 @@
+"""Which ways a training fits in, and what each costs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from gpupanel.domain.device import DeviceInventory
+from gpupanel.domain.device_memory import DeviceMemory
+from gpupanel.domain.ladder import Ladder, Rung
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.step_memory import MemoryPeak, StepMemory, StepVariant
+from gpupanel.planning.balanced_stages import balanced_placement
+from gpupanel.planning.context import Known, PlanningContext, planning_context
+from gpupanel.planning.fixes import apply_fix
+from gpupanel.planning.ladder.parts import (
+    Part,
+    accumulated,
+    fix_of,
+    in_steps,
+    on_devices,
+    placed,
+    smaller_batch,
+    title_of,
+    with_shares,
+)
+from gpupanel.planning.memory_estimate import (
+    fitting_shares,
+    greatest,
+    largest_batch,
+    memory_estimate,
+)
+from gpupanel.planning.prepare import prepare
+from gpupanel.planning.shares import proportional_shares
+from gpupanel.planning.step_time import step_seconds
+
+_MOST_FITTING, _MOST_LACKING = 8, 6
+_MOST_STEPS: Final = 512
+_STEPS_A_STAGE: Final = 4
+"""Micro-batches of a pipeline for each of its devices; more of them hardly make it quicker."""
+_LARGEST_SIDE: Final = 4096
+_IMAGE_AXES: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """Some parts together, and what follows from them."""
+
+    parts: tuple[Part, ...]
+    context: PlanningContext
+    memory: tuple[DeviceMemory, ...]
+    seconds: float | None
+
+    @property
+    def fits(self) -> bool:
+        return bool(self.memory) and all(each.fits for each in self.memory)
+
+    @property
+    def titles(self) -> frozenset[str]:
+        return frozenset(part.title for part in self.parts)
+
+
+def ladder(profile: Profile, inventory: DeviceInventory, known: Known) -> Ladder:
+    """The ways for a profile on this machine; no rungs where it is not known what a step holds.
+
+    Args:
+        profile: That trains.
+        inventory: The devices of this machine.
+        known: With what a step holds computed in every way.
+    """
+    context = planning_context(profile, inventory, known)
+    as_it_is = _way(context, ())
+    if context.step is None or context.plan is None:
+        return Ladder()
+    found = [way for way in _ways(as_it_is) if way.parts]
+    fitting = _quickest([way for way in found if way.fits])
+    if not fitting and not as_it_is.fits:
+        fitting = _with_smaller_batch([*found, as_it_is])
+    alone = [way for way in found if len(way.parts) == 1 and way.memory and not way.fits]
+    lacking = sorted(alone, key=_lacking_mib)[:_MOST_LACKING]
+    rungs = [_rung(way, as_it_is) for way in (as_it_is, *fitting, *lacking)]
+    first = next((way for way in (as_it_is, *fitting) if way.fits), None)
+    return Ladder(
+        rungs=tuple(rungs),
+        largest_side=None if first is None else _largest_side(first.context),
+        device_names={each.key: each.name for each in context.inventory.devices},
+    )
+
+
+def _way(context: PlanningContext, parts: tuple[Part, ...]) -> _Way:
+    """The training of a context with those parts."""
+    if parts:
+        context = context.with_profile(apply_fix(context.profile, fix_of(parts)))
+    return _Way(parts, context, memory_estimate(context), step_seconds(context))
+
+
+def _ways(as_it_is: _Way) -> Iterator[_Way]:
+    """Each combination of devices and of what a step computes, with the fewest micro-batches."""
+    context = as_it_is.context
+    lacking = next((each.device for each in as_it_is.memory if not each.fits), None)
+    too_small = None if lacking is None else context.inventory.device(lacking)
+    profile, sample = context.profile, context.known.sample
+    for there in on_devices(profile, context.inventory, context.devices, too_small, sample):
+        for within in in_steps(profile):
+            yield from _with_less_at_a_time(context, (*there, *within))
+
+
+def _with_less_at_a_time(context: PlanningContext, parts: tuple[Part, ...]) -> Iterator[_Way]:
+    """With as few micro-batches as fit, or shares that do; without where none does."""
+    begin = _way(context, parts)
+    plan = begin.context.plan
+    if plan is None:
+        return
+    if plan.places:
+        yield from _as_stages(context, parts, begin)
+        return
+    steps = profile_steps = context.profile.training.accumulation_steps
+    most = min((share for share in plan.shares if share), default=1)
+    way = begin
+    while True:
+        if way.fits:
+            yield way
+            return
+        shares = fitting_shares(way.context)
+        if shares is not None:
+            yield _way(context, (*way.parts, with_shares(shares)))
+            return
+        steps *= 2
+        if steps > min(most, _MOST_STEPS) or not way.memory:
+            break
+        way = _way(context, (*parts, accumulated(context.profile, steps)))
+    yield begin
+    if steps > 2 * profile_steps and not parts:
+        yield way
+
+
+def _as_stages(context: PlanningContext, parts: tuple[Part, ...], begin: _Way) -> Iterator[_Way]:
+    """Layers placed anew where they have room, with as many micro-batches as are quickest."""
+    plan = begin.context.plan
+    steps = first = context.profile.training.accumulation_steps
+    most = 0 if plan is None else min(plan.global_batch_size, _STEPS_A_STAGE * len(plan.places))
+    if begin.fits and not parts:
+        yield begin
+    ways = []
+    while steps <= max(most, first):
+        more = () if steps == first else (accumulated(context.profile, steps),)
+        pipelined = steps > 1
+        whole = (*parts, *more, placed({}, pipelined=pipelined))
+        placement = balanced_placement(_way(context, whole).context)
+        if placement is not None:
+            way = _way(context, (*parts, *more, placed(placement, pipelined=pipelined)))
+            ways += [way] if way.fits else []
+        steps *= 2
+    yield min(ways, key=_seconds, default=begin)
+
+
+def _quickest(ways: list[_Way]) -> list[_Way]:
+    """The quickest first, without those that another one is in which is as quick.
+
+    Of those that nearly are, first what changes less.
+    """
+    kept: list[_Way] = []
+    for way in sorted(ways, key=lambda way: (round(_seconds(way), 3), len(way.parts))):
+        if any(other.titles <= way.titles for other in kept):
+            continue
+        if prepare(way.context.profile, way.context.inventory, way.context.known).is_startable:
+            kept.append(way)
+        if len(kept) == _MOST_FITTING:
+            break
+    return kept
+
+
+def _seconds(way: _Way) -> float:
+    return float("inf") if way.seconds is None else way.seconds
+
+
+def _lacking_mib(way: _Way) -> float:
+    return max(each.counted_mib - (each.room_mib or 0) for each in way.memory)
+
+
+def _with_smaller_batch(ways: list[_Way]) -> list[_Way]:
+    """Where nothing else helps: the way with the largest batch that fits."""
+    batches = [(largest_batch(way.context) or 0, -len(way.parts), way) for way in ways]
+    batch, _, way = max(batches, key=lambda each: each[:2])
+    if not batch:
+        return []
+    given = way.context.profile.strategy.shares
+    shares = proportional_shares(batch, given) if isinstance(given, tuple) else ()
+    changed = _way(way.context, (smaller_batch(batch, tuple(shares)),))
+    return [replace(changed, parts=(*way.parts, *changed.parts))]
+
+
+def _rung(way: _Way, as_it_is: _Way) -> Rung:
+    title = title_of(way.parts)
+    results = dict.fromkeys(part.result for part in way.parts if part.result)
+    time = None
+    if way.seconds is not None and as_it_is.seconds:
+        time = round(way.seconds / as_it_is.seconds, 2)
+    return Rung(
+        title=title[:1].upper() + title[1:] if title else "As it is",
+        result=" ".join(results),
+        fix=fix_of(way.parts) if way.parts else None,
+        memory=way.memory,
+        time=time,
+        fits=way.fits,
+        largest_batch=largest_batch(way.context),
+    )
+
+
+def _largest_side(context: PlanningContext) -> int | None:
+    """Of images whose activations grow with their area, as those of convolutions do."""
+    preview, step = context.known.preview, context.step
+    shape = () if preview is None else preview.feature_shape
+    if step is None or len(shape) != _IMAGE_AXES or shape[0] != shape[1]:
+        return None
+    profile = context.profile
+    model = profile.model
+    is_given = model.stack is not None or model.is_saved or model.is_code
+    if is_given or not hasattr(profile.data, "image_size"):
+        return None
+
+    def fits(side: int) -> bool:
+        area = (side / shape[0]) ** 2
+        variant = StepVariant(
+            mixed_precision=profile.training.mixed_precision,
+            recomputes=profile.training.recomputes,
+            step=_scaled(step, area),
+        )
+        known = replace(context.known, variants=(variant,))
+        memory = memory_estimate(planning_context(profile, context.inventory, known))
+        return bool(memory) and all(each.fits for each in memory)
+
+    return greatest(_LARGEST_SIDE, fits) or None
+
+
+def _scaled(step: StepMemory, area: float) -> StepMemory:
+    """A step whose examples are so much larger."""
+    peaks = tuple(
+        MemoryPeak(
+            fixed_bytes=peak.fixed_bytes, bytes_per_example=round(peak.bytes_per_example * area)
+        )
+        for peak in step.peaks
+    )
+    return step.model_copy(
+        update={"peaks": peaks, "example_bytes": round(step.example_bytes * area), "layers": ()}
+    )

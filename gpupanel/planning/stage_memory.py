@@ -1,0 +1,146 @@
+"""What a step holds on each of several devices that layers are placed on."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+from gpupanel.domain.step_memory import LayerMemory, MemoryPeak, StepMemory
+
+
+def stage_steps(
+    step: StepMemory,
+    placed: Sequence[int],
+    at_once: Sequence[int],
+    *,
+    mixed_precision: bool,
+) -> tuple[StepMemory, ...]:
+    """The part of a step on each device.
+
+    Args:
+        step: Of the whole model, with its layers.
+        placed: The device of each of them.
+        at_once: How many micro-batches each device holds at the same time.
+        mixed_precision: Whether layers give on floats of 16 bits.
+    """
+    number_bytes = bytes_of_a_number(mixed_precision=mixed_precision)
+    received = [0] * len(at_once)
+    for (before, layer), (here, there) in zip(pairwise(step.layers), pairwise(placed), strict=True):
+        del layer
+        if here != there:
+            received[there] += before.outputs * number_bytes
+    return tuple(
+        stage_step(
+            step,
+            [each for each, there in zip(step.layers, placed, strict=True) if there == device],
+            received=received[device],
+            at_once=count,
+            is_first=device == 0,
+        )
+        for device, count in enumerate(at_once)
+    )
+
+
+def stage_step(
+    step: StepMemory,
+    layers: Sequence[LayerMemory],
+    *,
+    received: int,
+    at_once: int,
+    is_first: bool,
+) -> StepMemory:
+    """What the layers of one device hold.
+
+    The backward pass of a layer begins when those behind it are done: these have left their
+    gradients, and those before it hold what they kept; of its own block what was computed again.
+
+    Args:
+        step: Of the whole model.
+        layers: On that device.
+        received: Bytes for each example that come from another device and are kept.
+        at_once: How many micro-batches are held there.
+        is_first: Whether the examples come to that device.
+    """
+    waiting = at_once - 1
+    kept_fixed = sum(each.kept.fixed_bytes for each in layers)
+    kept_each = sum(each.kept.bytes_per_example for each in layers) + received
+    peaks = [MemoryPeak(fixed_bytes=0, bytes_per_example=0)]
+    for number, layer in enumerate(layers):
+        before = [
+            each.again if each.block == layer.block else each.kept for each in layers[:number]
+        ]
+        gradients = sum(each.trainable_bytes for each in layers[number + 1 :])
+        fixed = sum(each.fixed_bytes for each in before) + waiting * kept_fixed + gradients
+        each_example = sum(each.bytes_per_example for each in before) + received
+        each_example += waiting * kept_each
+        peaks += (
+            MemoryPeak(
+                fixed_bytes=fixed + peak.fixed_bytes,
+                bytes_per_example=each_example + peak.bytes_per_example,
+            )
+            for peak in layer.most
+        )
+    return step.model_copy(
+        update={
+            "peaks": tuple(dict.fromkeys(peaks)),
+            "weight_bytes": sum(each.weight_bytes for each in layers),
+            "trainable_bytes": sum(each.trainable_bytes for each in layers),
+            "largest_weight_bytes": max((each.largest_weight_bytes for each in layers), default=0),
+            "operations": sum(each.operations for each in layers),
+            "layers": tuple(layers),
+            "example_bytes": step.example_bytes if is_first else 0,
+            "kept_bytes": step.kept_bytes if is_first else 0,
+        }
+    )
+
+
+def bytes_of_a_number(*, mixed_precision: bool) -> int:
+    """Of those that layers give on."""
+    return 2 if mixed_precision else 4
+
+
+def held_at_once(stages: int, micro_batches: int, *, pipelined: bool) -> tuple[int, ...]:
+    """How many micro-batches each device of a pipeline holds at the most, in their order."""
+    if not pipelined:
+        return (1,) * stages
+    return tuple(min(stages - stage, micro_batches) for stage in range(stages))
+
+
+def divided(
+    layers: Sequence[LayerMemory],
+    places: int,
+    work: Sequence[int],
+    most: Callable[[int, int], int],
+) -> dict[str, int] | None:
+    """Runs of layers, one a place, of which the slowest computes as little as can be.
+
+    Args:
+        layers: In their order.
+        places: How many there are, in their order.
+        work: Of all layers before each, and of all.
+        most: The end of the longest run that has room in a place, from a layer on.
+
+    Returns:
+        The place of each layer; ``None``: they have no room.
+    """
+
+    def runs(bound: int) -> list[int]:
+        """The ends of the longest runs of so much work at the most."""
+        ends, end = [], 0
+        for place in range(places):
+            begin, end = end, min(most(place, end), bisect_right(work, work[end] + bound) - 1)
+            end = max(begin, end)
+            ends.append(end)
+        return ends
+
+    low, high = 0, work[-1]
+    if runs(high)[-1] < len(layers):
+        return None
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if runs(middle)[-1] == len(layers) else (middle + 1, high)
+    placement: dict[str, int] = {}
+    begin = 0
+    for place, end in enumerate(runs(low)):
+        placement.update((each.name, place) for each in layers[begin:end])
+        begin = end
+    return placement
