@@ -21,6 +21,7 @@ ORDER: Final = (
     "read-speed",
     "summary",
     "lr-find",
+    "fit",
     "fit-batch",
     "selftest",
     "bench",

@@ -11,8 +11,9 @@ class Rung(Value):
     """One way.
 
     Attributes:
-        title: What is done ("Activations computed again + mixed precision").
-        result: How what is learned differs from the training as it is; empty: it does not.
+        title: What is done ("Mixed precision + 4 accumulation steps").
+        result: How what is learned differs from the training as it is, in a few words; empty: it
+            does not.
         fix: What does it; ``None``: nothing, it is the training as it is.
         memory: What it takes of each device, and what there is.
         time: How long a step takes, over one of the training as it is; ``None``: not known.

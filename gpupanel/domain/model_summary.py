@@ -43,6 +43,13 @@ class SummaryRequest(Value):
     recompute: Recompute | LayerNames = Recompute.NONE
     with_variants: bool = False
 
+    @property
+    def in_every_way(self) -> "SummaryRequest":
+        """What is the same for all ways in which a step of the model can be computed."""
+        blocks = Recompute.NONE if self.recompute is Recompute.BLOCKS else self.recompute
+        changes = {"mixed_precision": False, "recompute": blocks, "with_variants": True}
+        return self.model_copy(update=changes)
+
 
 def summary_request(profile: Profile, *, with_variants: bool = False) -> SummaryRequest:
     """What to build for a profile that trains."""

@@ -60,28 +60,36 @@ def stage_step(
         at_once: How many micro-batches are held there.
         is_first: Whether the examples come to that device.
     """
-    waiting = at_once - 1
     kept_fixed = sum(each.kept.fixed_bytes for each in layers)
     kept_each = sum(each.kept.bytes_per_example for each in layers) + received
-    peaks = [MemoryPeak(fixed_bytes=0, bytes_per_example=0)]
-    for number, layer in enumerate(layers):
-        before = [
-            each.again if each.block == layer.block else each.kept for each in layers[:number]
-        ]
-        gradients = sum(each.trainable_bytes for each in layers[number + 1 :])
-        fixed = sum(each.fixed_bytes for each in before) + waiting * kept_fixed + gradients
-        each_example = sum(each.bytes_per_example for each in before) + received
-        each_example += waiting * kept_each
-        peaks += (
-            MemoryPeak(
-                fixed_bytes=fixed + peak.fixed_bytes,
-                bytes_per_example=each_example + peak.bytes_per_example,
-            )
-            for peak in layer.most
-        )
+    # What other micro-batches keep here meanwhile.
+    fixed, each_example = (at_once - 1) * kept_fixed, (at_once - 1) * kept_each + received
+    fixed += sum(each.trainable_bytes for each in layers)
+    again_fixed = again_each = 0
+    block = None
+    peaks = [(0, 0)]
+    for layer in layers:
+        fixed -= layer.trainable_bytes
+        if layer.block != block:
+            again_fixed = again_each = 0
+            block = layer.block
+        for peak in layer.most:
+            there = fixed + again_fixed + peak.fixed_bytes
+            peaks.append((there, each_example + again_each + peak.bytes_per_example))
+        fixed += layer.kept.fixed_bytes
+        each_example += layer.kept.bytes_per_example
+        again_fixed += layer.again.fixed_bytes - layer.kept.fixed_bytes
+        again_each += layer.again.bytes_per_example - layer.kept.bytes_per_example
+    # Of those that grow alike only the largest can be the greatest.
+    greatest = dict[int, int]()
+    for there, growth in peaks:
+        greatest[growth] = max(there, greatest.get(growth, 0))
     return step.model_copy(
         update={
-            "peaks": tuple(dict.fromkeys(peaks)),
+            "peaks": tuple(
+                MemoryPeak(fixed_bytes=max(0, there), bytes_per_example=max(0, growth))
+                for growth, there in greatest.items()
+            ),
             "weight_bytes": sum(each.weight_bytes for each in layers),
             "trainable_bytes": sum(each.trainable_bytes for each in layers),
             "largest_weight_bytes": max((each.largest_weight_bytes for each in layers), default=0),

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
@@ -10,6 +10,8 @@ from gpupanel.domain.cluster import devices_of, sample_of
 from gpupanel.domain.device import CPU_KEY, DeviceInventory, DeviceKind, PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.inherited_variables import reported_variables
+from gpupanel.domain.ladder import Ladder
+from gpupanel.domain.model_summary import ModelSummary
 from gpupanel.domain.plan import LaunchPlan, PlannedDevice
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, ProblemError
@@ -25,6 +27,7 @@ from gpupanel.planning.device_answers import (
     stopped_answering,
     unresponsive_among,
 )
+from gpupanel.planning.ladder.rungs import ladder
 from gpupanel.planning.prepare import Preparation, mended, prepare
 from gpupanel.planning.visible_gpus import cuda_variables_of
 from gpupanel.runs.self_test_memory import recall_self_test
@@ -168,6 +171,32 @@ def prepared_on(
         return found
     others = [each for each in found.problems if each not in doubted]
     return found.model_copy(update={"problems": (spoiled, *others)})
+
+
+def ladder_on(
+    machine: Machine,
+    profile: Profile,
+    preview: DataPreview,
+    found: ModelSummary,
+    ask_support: AskSupport = ask_doctor,
+) -> Ladder:
+    """The ways in which a profile's training fits that machine.
+
+    Args:
+        machine: As it was read.
+        profile: What somebody chose.
+        preview: Of its data.
+        found: Its model, with what a step holds computed in every way.
+        ask_support: Asks which GPUs TensorFlow can use.
+    """
+    if found.problems and not found.variants:
+        return Ladder(problems=found.problems)
+    known = _known(machine, profile, preview, ask_support, found.step)
+    known = replace(known, variants=found.variants)
+    problems = prepare(profile, machine.inventory, known).problems
+    refused = tuple(each for each in problems if each.is_error)
+    ways = ladder(profile, machine.inventory, known)
+    return ways if ways.rungs else ways.model_copy(update={"problems": refused})
 
 
 def mended_on(

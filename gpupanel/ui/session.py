@@ -7,12 +7,12 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from gpupanel.domain.device import DeviceInventory, DeviceKind
 from gpupanel.domain.gpu_support import GpuSupport
-from gpupanel.domain.model_summary import SummaryRequest
+from gpupanel.domain.ladder import Ladder
+from gpupanel.domain.model_summary import ModelSummary, SummaryRequest
 from gpupanel.domain.preview import DataPreview, PreviewRequest
 from gpupanel.domain.problem import Fix, Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.self_test import SelfTest
-from gpupanel.domain.step_memory import StepMemory
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import Preparation, prepare
@@ -340,10 +340,14 @@ class Session(QObject):
         if self._facts.preview_of(self._profile) is not None:
             self.dataRead.emit(preview)
 
-    def set_step_memory(self, request: SummaryRequest, step: StepMemory | None) -> None:
-        """Take over what a training step holds in memory; ``None``: it could not be estimated."""
-        self._facts.step = (request, step)
+    def set_built(self, request: SummaryRequest, summary: ModelSummary) -> None:
+        """Take over what is known of a model that was built, such as what a step of it holds."""
+        self._facts.built = (request, summary)
         self._prepare_soon()
+
+    def ladder(self) -> Ladder:
+        """The ways in which the profile's training fits these devices, as far as that is known."""
+        return self._facts.ladder(self._profile)
 
     def set_gpu_support(self, support: GpuSupport) -> None:
         """Take over which GPUs TensorFlow can use."""

@@ -2,18 +2,23 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.gpu_support import GpuSupport
-from gpupanel.domain.model_summary import SummaryRequest, summary_request
+from gpupanel.domain.ladder import Ladder
+from gpupanel.domain.model_summary import ModelSummary, SummaryRequest, summary_request
 from gpupanel.domain.preview import DataPreview, PreviewRequest, preview_request
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.self_test import SelfTest
-from gpupanel.domain.step_memory import StepMemory
 from gpupanel.domain.telemetry import DeviceState, TelemetrySample
 from gpupanel.planning.context import Known
+from gpupanel.planning.ladder.rungs import ladder
 from gpupanel.planning.prepare import Preparation, prepare
+
+if TYPE_CHECKING:
+    from gpupanel.domain.step_memory import StepMemory, StepVariant
 
 Preparer = Callable[[Profile, DeviceInventory, Known], Preparation]
 
@@ -31,7 +36,7 @@ class SessionFacts:
         of_import: What keeps TensorFlow from being imported here.
         sample: What the devices reported last, while no run went on.
         previewed: What was asked of the data, and found.
-        step: Which model was built, and what a training step of it holds in memory.
+        built: What was asked of the process that builds a model, and its answer.
         gpu_support: Which GPUs TensorFlow can use.
         self_test: What is remembered of tests of this machine.
         input_errors: Why what was typed is no value, as a sentence, by the profile key.
@@ -46,7 +51,7 @@ class SessionFacts:
     of_import: tuple[Problem, ...] = ()
     sample: TelemetrySample | None = None
     previewed: tuple[PreviewRequest, DataPreview] | None = None
-    step: tuple[SummaryRequest, StepMemory | None] | None = None
+    built: tuple[SummaryRequest, ModelSummary] | None = None
     gpu_support: GpuSupport | None = None
     self_test: SelfTest | None = None
     input_errors: Mapping[str, str] = field(default_factory=dict)
@@ -77,18 +82,34 @@ class SessionFacts:
             return Preparation(problems=self.no_devices)
         if self.address and cluster_address(profile) != self.address:
             return Preparation(problems=(_other_machines(profile),))
-        step = None
-        if self.step is not None and self.step[0] == summary_request(profile):
-            step = self.step[1]
-        known = Known(
+        return self.preparer(profile, self.inventory, self._known(profile))
+
+    def ladder(self, profile: Profile) -> Ladder:
+        """The ways in which the profile's training fits; none before its model was built."""
+        known = self._known(profile)
+        if self.inventory is None or not known.variants:
+            return Ladder()
+        return ladder(profile, self.inventory, known)
+
+    def _known(self, profile: Profile) -> Known:
+        step: StepMemory | None = None
+        variants: tuple[StepVariant, ...] = ()
+        if self.built is not None:
+            asked, found = self.built
+            request = summary_request(profile)
+            if asked.model_copy(update={"with_variants": False}) == request:
+                step = found.step
+            if asked.in_every_way == request.in_every_way:
+                variants = found.variants
+        return Known(
             sample=self.sample,
             preview=self.preview_of(profile),
             # Of other machines nobody asked TensorFlow.
             support=None if self.address else self.gpu_support,
             step=step,
             self_test=self.self_test,
+            variants=variants,
         )
-        return self.preparer(profile, self.inventory, known)
 
     def preview_of(self, profile: Profile) -> DataPreview | None:
         """What is known of the data and the model's file that a profile names."""

@@ -139,6 +139,7 @@ class SessionPage(QWidget):
         for panel in self._panels:
             panel.errorsChanged.connect(self._report_errors)
         self.plan.problems.fixRequested.connect(self._apply_fix)
+        self.plan.estimate.ways.fixRequested.connect(self._apply_fix)
         self.plan.shares.sharesChosen.connect(self.choose_shares)
         self.plan.problems.fieldActivated.connect(self.go_to_field)
         self.plan.estimate.batchChosen.connect(self.choose_batch)
@@ -368,7 +369,9 @@ def _layers(
         built: The layers of a model whose layers are only known when it is built.
     """
     if profile.model.stack is None:
-        is_this = built is not None and built[0] == summary_request(profile)
+        is_this = (
+            built is not None and built[0].in_every_way == summary_request(profile).in_every_way
+        )
         return built[1] if built is not None and is_this and profile.model.is_divided else ()
     if preview is None or not preview.feature_shape:
         return model_layers(profile.model, token_count=profile.data.token_count)

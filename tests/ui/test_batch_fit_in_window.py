@@ -176,7 +176,9 @@ def test_that_a_measured_estimate_says_so(bound: Bind) -> None:
     memory = {"default": LimitedMemory(limit_mib=9_000, growth=True)}
     shown.session.edit(mirrored().model_copy(update={"memory": memory}))
     request = summary_request(shown.session.profile)
-    shown.session.set_step_memory(request, STEP.model_copy(update={"measured": measured}))
+    shown.session.set_built(
+        request, ModelSummary(step=STEP.model_copy(update={"measured": measured}))
+    )
     shown.session.prepare_now()
     bars = shown.page.plan.estimate.findChild(QWidget, "memory_bars")
     assert bars.accessibleDescription().count("measured here") == 2

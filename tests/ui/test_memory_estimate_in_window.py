@@ -16,7 +16,6 @@ from gpupanel.domain.model_summary import LayerSummary, ModelSummary, ParameterC
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.step_memory import MemoryPeak, StepMemory
-from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.runs.questions.model_summary import summarize_model
 from gpupanel.ui import theme
 from gpupanel.ui.device_labels import DeviceLabels
@@ -152,13 +151,7 @@ def test_that_why_there_is_no_estimate_is_said(qtbot: QtBot, bound: Bind) -> Non
     qtbot.waitUntil(lambda: "come from Python code" in shown.note())
 
 
-def test_that_layers_on_several_devices_and_other_tasks_are_not_estimated(
-    qtbot: QtBot, bound: Bind
-) -> None:
-    placed = StrategySettings(kind=StrategyKind.MODEL_PARALLEL)
-    shown = bound(profile=mirrored().model_copy(update={"strategy": placed}))
-    assert "several devices" in shown.note()
-    assert not shown.is_shown(shown.button("estimate_memory"))
+def test_that_other_tasks_are_not_estimated(bound: Bind) -> None:
     shown = bound()
     shown.session.edit(shown.session.profile.model_copy(update={"task": "evaluate"}))
     assert not shown.is_shown(shown.page.plan.estimate)
@@ -174,11 +167,10 @@ def bars_of(qtbot: QtBot, shown: Estimate, width: int) -> MemoryBars:
 
 def test_that_bars_are_painted_in_both_themes_and_explained(qtbot: QtBot, bound: Bind) -> None:
     shown = bound()
-    shown.session.set_step_memory(
+    large = (MemoryPeak(fixed_bytes=9 * MIB, bytes_per_example=99 * MIB),)
+    shown.session.set_built(
         layers_binding.summary_request(shown.session.profile),
-        STEP.model_copy(
-            update={"peaks": (MemoryPeak(fixed_bytes=9 * MIB, bytes_per_example=99 * MIB),)}
-        ),
+        ModelSummary(step=STEP.model_copy(update={"peaks": large})),
     )
     shown.session.prepare_now()
     bars = MemoryBars()

@@ -11,9 +11,9 @@ from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.domain.training import Recompute
 from gpupanel.planning.other_strategies import other_strategies
 
-ROUNDED = "Rounds to 16 bits within layers."
-OTHER_STATISTICS = "Batch normalisation sees smaller parts of the batch."
-FEWER_EXAMPLES = "Another training: fewer examples an update."
+ROUNDED = "rounds to 16 bits"
+OTHER_STATISTICS = "batch normalisation over smaller parts"
+FEWER_EXAMPLES = "another training: fewer examples an update"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ def in_steps(profile: Profile) -> Iterator[tuple[Part, ...]]:
     training = profile.training
     if training.recompute is Recompute.NONE and not profile.model.is_code:
         change = Change(path=("training", "recompute"), value=Recompute.BLOCKS.value)
-        again = Part("activations computed again", (change,))
+        again = Part("recomputed activations", (change,))
         ways += [(*way, again) for way in ways]
     if not training.mixed_precision:
         change = Change(path=("training", "mixed_precision"), value=True)
@@ -72,12 +72,17 @@ def with_shares(shares: tuple[int, ...]) -> Part:
     return Part(f"shares {' + '.join(f'{share:,}' for share in shares)}", (change,))
 
 
-def placed(placement: dict[str, int], *, pipelined: bool) -> Part:
+def placed(profile: Profile, placement: dict[str, int], places: int, steps: int) -> Part:
     """Layers where they have room; as a pipeline where there are micro-batches."""
     changes = [Change(path=("strategy", "placement"), value=placement)]
-    if pipelined:
-        changes.append(Change(path=("strategy", "pipeline"), value=True))
-    return Part("a pipeline" if pipelined else "devices in turn", tuple(changes))
+    changes.append(Change(path=("strategy", "pipeline"), value=steps > 1))
+    if steps != profile.training.accumulation_steps:
+        changes += accumulated(profile, steps).changes
+    if steps == 1:
+        return Part(f"layers over {places} devices", tuple(changes))
+    result = OTHER_STATISTICS if profile.normalises_batches else ""
+    title = f"pipeline over {places} devices, {steps:,} micro-batches"
+    return Part(title, tuple(changes), result)
 
 
 def smaller_batch(batch: int, shares: tuple[int, ...]) -> Part:
@@ -96,7 +101,7 @@ def fix_of(parts: tuple[Part, ...]) -> Fix:
 
 def title_of(parts: tuple[Part, ...]) -> str:
     """What they are, in their order."""
-    return " + ".join(part.title for part in parts)
+    return " + ".join(part.title for part in parts if part.title)
 
 
 def _title(fix: Fix) -> str:
@@ -105,5 +110,8 @@ def _title(fix: Fix) -> str:
     wanted = fix.label.removeprefix("Use ")
     if wanted != fix.label or not kinds:
         return wanted
-    name = StrategyKind(kinds[0]).choice.name
+    kind = StrategyKind(kinds[0])
+    if kind is StrategyKind.MODEL_PARALLEL:
+        return ""  # where the layers go says it
+    name = kind.choice.name
     return name[:1].lower() + name[1:]

@@ -136,18 +136,18 @@ def _with_less_at_a_time(context: PlanningContext, parts: tuple[Part, ...]) -> I
 def _as_stages(context: PlanningContext, parts: tuple[Part, ...], begin: _Way) -> Iterator[_Way]:
     """Layers placed anew where they have room, with as many micro-batches as are quickest."""
     plan = begin.context.plan
+    places = () if plan is None else plan.places
     steps = first = context.profile.training.accumulation_steps
-    most = 0 if plan is None else min(plan.global_batch_size, _STEPS_A_STAGE * len(plan.places))
+    most = min(context.profile.training.global_batch_size, _STEPS_A_STAGE * len(places))
     if begin.fits and not parts:
         yield begin
     ways = []
     while steps <= max(most, first):
-        more = () if steps == first else (accumulated(context.profile, steps),)
-        pipelined = steps > 1
-        whole = (*parts, *more, placed({}, pipelined=pipelined))
-        placement = balanced_placement(_way(context, whole).context)
+        unplaced = placed(context.profile, {}, len(places), steps)
+        placement = balanced_placement(_way(context, (*parts, unplaced)).context)
         if placement is not None:
-            way = _way(context, (*parts, *more, placed(placement, pipelined=pipelined)))
+            there = placed(context.profile, placement, len(places), steps)
+            way = _way(context, (*parts, there))
             ways += [way] if way.fits else []
         steps *= 2
     yield min(ways, key=_seconds, default=begin)
@@ -197,7 +197,7 @@ def _rung(way: _Way, as_it_is: _Way) -> Rung:
         time = round(way.seconds / as_it_is.seconds, 2)
     return Rung(
         title=title[:1].upper() + title[1:] if title else "As it is",
-        result=" ".join(results),
+        result=", ".join(results),
         fix=fix_of(way.parts) if way.parts else None,
         memory=way.memory,
         time=time,

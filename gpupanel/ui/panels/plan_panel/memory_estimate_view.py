@@ -3,9 +3,11 @@
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QPushButton, QWidget
 
+from gpupanel.domain.ladder import Ladder
 from gpupanel.planning.prepare import Preparation
 from gpupanel.ui import formatting
 from gpupanel.ui.device_labels import DeviceLabels
+from gpupanel.ui.panels.plan_panel.ladder_list import LadderList
 from gpupanel.ui.panels.plan_panel.memory_bars import MemoryBars
 from gpupanel.ui.widgets.flow_layout import FlowLayout
 from gpupanel.ui.widgets.labels import Note
@@ -16,6 +18,12 @@ _ASK = "Estimate memor&y"
 _ASK_TIP = (
     "Builds the model without training it, and adds up what a step holds on each device. Later "
     "changes of batch, shares or model are followed."
+)
+_WAYS = "&Ways to fit…"
+_WAYS_TIP = (
+    "Builds the model in every way, and shows what fits these devices: fewer examples at a time, "
+    "activations computed again, mixed precision, other shares, layers on several devices. Each "
+    "with its memory and its time."
 )
 _FIND = "Find &the batch…"
 _FIND_TIP = (
@@ -30,9 +38,9 @@ _COMPARE_TIP = (
     "measured is remembered."
 )
 _MEASURED = "Measured with this model on this machine; the real peak may be up to 5 % higher."
-_LAYERS_ELSEWHERE = "Not estimated where layers are placed on several devices."
 _UNKNOWN = "The memory that this model takes could not be estimated."
 _BUSY = "Building the model…"
+_LOOKING = "Looking for ways in which it fits: the model is built in each of them…"
 _ROUGH = "An estimate: the real peak may be up to 15 % higher, and more for small models."
 
 
@@ -43,11 +51,14 @@ class MemoryEstimateView(QWidget):
     """A person wants to know."""
     batchChosen = Signal(int)
     """The largest batch is to be used."""
+    waysRequested = Signal()
+    """A person wants to see in which ways the training fits."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("memory_estimate")
         self._preparation = Preparation()
+        self._labels = DeviceLabels()
         self._example_count: int | None = None
         self._is_busy = False
         self._problem = ""
@@ -66,29 +77,47 @@ class MemoryEstimateView(QWidget):
         self.find_batch = QPushButton(_FIND)
         self.find_batch.setObjectName("find_batch")
         self.find_batch.setToolTip(wrapped(_FIND_TIP))
+        self._find_ways = QPushButton(_WAYS)
+        self._find_ways.setObjectName("find_ways")
+        self._find_ways.setToolTip(wrapped(_WAYS_TIP))
+        self.ways = LadderList()
+        """Each changes the session with one click."""
         foot = FlowLayout()
         self.compare_devices = QPushButton(_COMPARE)
         self.compare_devices.setObjectName("compare_devices")
         self.compare_devices.setToolTip(wrapped(_COMPARE_TIP))
-        for button in (self._ask, self._use, self.find_batch, self.compare_devices):
+        for button in (
+            self._ask,
+            self._use,
+            self._find_ways,
+            self.find_batch,
+            self.compare_devices,
+        ):
             foot.addWidget(button)
         layout = column_in(self)
         layout.addWidget(self._bars)
         layout.addWidget(self._note)
+        layout.addWidget(self.ways)
         layout.addLayout(foot)
         self._ask.clicked.connect(self.requested)
+        self._find_ways.clicked.connect(self.waysRequested)
         self._use.clicked.connect(self._choose)
         self._show()
 
     def setPreparation(self, preparation: Preparation, labels: DeviceLabels) -> None:
         """Shows what is estimated of another plan."""
-        self._preparation = preparation
+        self._preparation, self._labels = preparation, labels
         self._bars.setMemories(preparation.memory, labels)
         self._show()
 
     def setExampleCount(self, count: int | None) -> None:
         """How many examples it is trained on; ``None``: not known."""
         self._example_count = count
+        self._show()
+
+    def setLadder(self, ladder: Ladder) -> None:
+        """Shows the ways in which the training fits; none: they are not known, or not wanted."""
+        self.ways.setLadder(ladder, self._labels)
         self._show()
 
     @Slot(bool)
@@ -106,8 +135,10 @@ class MemoryEstimateView(QWidget):
         plan, memory = self._preparation.plan, self._preparation.memory
         largest = self._preparation.largest_batch
         self._bars.setVisible(bool(memory))
-        self._ask.setVisible(not memory and not (plan is not None and plan.places))
+        self._ask.setVisible(not memory)
         self._ask.setEnabled(not self._is_busy)
+        self._find_ways.setVisible(bool(memory) and not self.ways.ladder().rungs)
+        self._find_ways.setEnabled(not self._is_busy)
         # Both are tried on this machine.
         is_here = plan is not None and not plan.is_on_nodes
         self.find_batch.setVisible(plan is not None and is_here and not plan.places)
@@ -126,11 +157,9 @@ class MemoryEstimateView(QWidget):
     def _words(self) -> str:
         preparation = self._preparation
         if self._is_busy:
-            return _BUSY
+            return _LOOKING if preparation.memory else _BUSY
         if preparation.memory:
             return f"{self._model} {self._batch_text()}".strip()
-        if preparation.plan is not None and preparation.plan.places:
-            return _LAYERS_ELSEWHERE
         if self._problem:
             return self._problem
         return _UNKNOWN if self._is_answered else ""
