@@ -36,11 +36,13 @@ class MeasuredStep(Value):
         device: Its key.
         jit_compile: Whether XLA compiled the step.
         ratio: What activations took, over what was estimated for them.
+        is_least: Whether they would have taken more, and could not be given it.
     """
 
     device: str
     jit_compile: bool = False
     ratio: Annotated[float, Field(ge=LEAST_RATIO, le=GREATEST_RATIO)]
+    is_least: bool = False
 
 
 class LayerMemory(Value):
@@ -105,11 +107,11 @@ class StepMemory(Value):
         """The most that is held at a time, gradients among it, for so many examples."""
         return max(peak.at(examples) for peak in self.peaks)
 
-    def measured_ratio(self, device: str, *, jit_compile: bool) -> float | None:
-        """What was measured of activations over what is estimated; ``None``: nothing was."""
+    def measured_on(self, device: str, *, jit_compile: bool) -> MeasuredStep | None:
+        """What was measured on a device; ``None``: nothing was."""
         for each in self.measured:
             if (each.device, each.jit_compile) == (device, jit_compile):
-                return each.ratio
+                return each
         return None
 
 

@@ -112,8 +112,17 @@ class PlanningContext:
         way = training.mixed_precision, training.recomputes
         for variant in self.known.variants:
             if (variant.mixed_precision, variant.recomputes) == way:
-                return variant.step
+                return None if variant.step is None else self._as_measured(variant.step)
         return None if self.known.variants else self.known.step
+
+    def _as_measured(self, step: StepMemory) -> StepMemory:
+        """The step; what was measured of another way says of it that it may take as much more."""
+        steps = (each.step for each in self.known.variants if each.step is not None)
+        of_others = {each.device: each for other in steps for each in other.measured}
+        if step.measured or not of_others:
+            return step
+        measured = (each.model_copy(update={"is_least": True}) for each in of_others.values())
+        return step.model_copy(update={"measured": tuple(measured)})
 
     @property
     def trains(self) -> bool:

@@ -11,7 +11,7 @@ from gpupanel.domain.memory import CUDA_CONTEXT_MIB
 from gpupanel.domain.placement import LayerSize, place_layers
 from gpupanel.domain.plan import LaunchPlan, LogicalPlace
 from gpupanel.domain.problem import ProblemError
-from gpupanel.domain.step_memory import StepMemory
+from gpupanel.domain.step_memory import MeasuredStep, StepMemory
 from gpupanel.domain.strategy import AllReduce, StrategyKind
 from gpupanel.planning.context import PlanningContext
 from gpupanel.planning.data_on_gpu import data_on_gpu_bytes, streamed_data_bytes
@@ -228,11 +228,20 @@ class PlanMemory:
             overhead_mib=self._overhead[place],
             room_mib=room,
             is_limit=limit_mib is not None and room == limit_mib,
-            is_measured=self._ratio(key) is not None,
+            is_measured=self._is_measured(key),
         )
 
-    def _ratio(self, key: str) -> float | None:
-        return self.steps[0].measured_ratio(key, jit_compile=self._jit_compile)
+    def _measured(self, key: str) -> MeasuredStep | None:
+        return self.steps[0].measured_on(key, jit_compile=self._jit_compile)
+
+    def _is_measured(self, key: str) -> bool:
+        measured = self._measured(key)
+        return measured is not None and not measured.is_least
+
+    def _ratio(self, key: str) -> float:
+        """What activations take over what is estimated for them."""
+        measured = self._measured(key)
+        return 1.0 if measured is None else measured.ratio
 
     def keeps_data(self, number: int) -> bool:
         """Whether a replica's GPU gets a copy of all examples."""
@@ -261,7 +270,7 @@ class PlanMemory:
         learned = step.trainable_bytes
         activations = max(0, step.held_bytes(examples) - learned)
         activations += _FEATURES_AHEAD * examples * step.example_bytes
-        activations = round(activations * (self._ratio(self._places[number][0]) or 1.0))
+        activations = round(activations * (self._ratio(self._places[number][0])))
         gradients = learned * (2 if steps > 1 else 1)
         if not is_one:
             # The sum over replicas comes when the activations are gone.

@@ -8,7 +8,7 @@ from gpupanel.domain.device import CPU_KEY, DeviceInventory
 from gpupanel.domain.device_memory import DeviceMemory
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.step_memory import StepMemory
+from gpupanel.domain.step_memory import GREATEST_RATIO, MeasuredStep, StepMemory, StepVariant
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.planning.context import Known, PlanningContext, planning_context
 from gpupanel.planning.memory_estimate import memory_estimate, room_of_places
@@ -35,6 +35,7 @@ class Shortage:
         in_step: Whether it had begun with steps: before that a smaller step helps nothing.
         step: What a step holds; ``None``: not known.
         preview: How many examples there are, and how large; ``None``: not known.
+        variants: What a step holds computed in other ways, where that is known.
     """
 
     device_key: str | None = None
@@ -45,6 +46,7 @@ class Shortage:
     in_step: bool = True
     step: StepMemory | None = None
     preview: DataPreview | None = None
+    variants: tuple[StepVariant, ...] = ()
 
 
 class Prospect(IntEnum):
@@ -82,9 +84,8 @@ class Prospects:
         """
         self._profile = profile
         self._shortage = shortage
-        self._context = planning_context(
-            profile, inventory, Known(sample, shortage.preview, step=shortage.step)
-        )
+        known = Known(sample, shortage.preview, step=shortage.step, variants=shortage.variants)
+        self._context = planning_context(profile, inventory, known)
         self._missed_mib = self._missed()
 
     def of(self, changed: Profile) -> Prospect:
@@ -104,6 +105,24 @@ class Prospects:
         is_known = bool(context.known.variants) or context.step == self._context.step
         fits = all(each.fits_beside(self._missed_of(each)) for each in memories)
         return Prospect.FITS if fits and is_known else Prospect.UNKNOWN
+
+    @property
+    def measured(self) -> MeasuredStep | None:
+        """What the shortage has shown of the estimate of that device; ``None``: nothing new."""
+        memory = next(self._of_the_full_device(), None)
+        if memory is None or self._missed_mib == 0.0 or memory.activations_mib < 1.0:
+            return None
+        jit_compile = self._profile.training.jit_compile
+        step = self._context.step
+        before = None if step is None else step.measured_on(memory.device, jit_compile=jit_compile)
+        ratio = (memory.activations_mib + self._missed_mib) / memory.activations_mib
+        ratio *= 1.0 if before is None else before.ratio
+        return MeasuredStep(
+            device=memory.device,
+            jit_compile=jit_compile,
+            ratio=round(min(ratio, GREATEST_RATIO), 4),
+            is_least=True,
+        )
 
     def _is_only_another_step(self, changed: Profile) -> bool:
         """Whether each device has the same memory, and in it what is there before a step."""

@@ -13,7 +13,6 @@ from gpupanel.planning.other_strategies import other_strategies
 
 ROUNDED = "rounds to 16 bits"
 OTHER_STATISTICS = "batch normalisation over smaller parts"
-FEWER_EXAMPLES = "another training: fewer examples an update"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +82,6 @@ def placed(profile: Profile, placement: dict[str, int], places: int, steps: int)
     result = OTHER_STATISTICS if profile.normalises_batches else ""
     title = f"pipeline over {places} devices, {steps:,} micro-batches"
     return Part(title, tuple(changes), result)
-
-
-def smaller_batch(batch: int, shares: tuple[int, ...]) -> Part:
-    """Fewer examples in each update."""
-    changes = [Change(path=("training", "global_batch_size"), value=batch)]
-    if shares:
-        changes.append(Change(path=("strategy", "shares"), value=list(shares)))
-    return Part(f"a batch of {batch:,}", tuple(changes), FEWER_EXAMPLES)
 
 
 def fix_of(parts: tuple[Part, ...]) -> Fix:

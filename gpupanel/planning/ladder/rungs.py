@@ -19,7 +19,6 @@ from gpupanel.planning.ladder.parts import (
     in_steps,
     on_devices,
     placed,
-    smaller_batch,
     title_of,
     with_shares,
 )
@@ -30,11 +29,9 @@ from gpupanel.planning.memory_estimate import (
     memory_estimate,
 )
 from gpupanel.planning.prepare import prepare
-from gpupanel.planning.shares import proportional_shares
 from gpupanel.planning.step_time import step_seconds
 
 _MOST_FITTING, _MOST_LACKING = 8, 6
-_MOST_STEPS: Final = 512
 _STEPS_A_STAGE: Final = 4
 """Micro-batches of a pipeline for each of its devices; more of them hardly make it quicker."""
 _LARGEST_SIDE: Final = 4096
@@ -73,8 +70,6 @@ def ladder(profile: Profile, inventory: DeviceInventory, known: Known) -> Ladder
         return Ladder()
     found = [way for way in _ways(as_it_is) if way.parts]
     fitting = _quickest([way for way in found if way.fits])
-    if not fitting and not as_it_is.fits:
-        fitting = _with_smaller_batch([*found, as_it_is])
     alone = [way for way in found if len(way.parts) == 1 and way.memory and not way.fits]
     lacking = sorted(alone, key=_lacking_mib)[:_MOST_LACKING]
     rungs = [_rung(way, as_it_is) for way in (as_it_is, *fitting, *lacking)]
@@ -96,8 +91,9 @@ def _way(context: PlanningContext, parts: tuple[Part, ...]) -> _Way:
 def _ways(as_it_is: _Way) -> Iterator[_Way]:
     """Each combination of devices and of what a step computes, with the fewest micro-batches."""
     context = as_it_is.context
-    lacking = next((each.device for each in as_it_is.memory if not each.fits), None)
-    too_small = None if lacking is None else context.inventory.device(lacking)
+    lacking = [each for each in as_it_is.memory if not each.fits]
+    smallest = min(lacking, key=lambda each: each.room_mib or 0, default=None)
+    too_small = None if smallest is None else context.inventory.device(smallest.device)
     profile, sample = context.profile, context.known.sample
     for there in on_devices(profile, context.inventory, context.devices, too_small, sample):
         for within in in_steps(profile):
@@ -125,7 +121,7 @@ def _with_less_at_a_time(context: PlanningContext, parts: tuple[Part, ...]) -> I
             yield _way(context, (*way.parts, with_shares(shares)))
             return
         steps *= 2
-        if steps > min(most, _MOST_STEPS) or not way.memory:
+        if steps > most or not way.memory:
             break
         way = _way(context, (*parts, accumulated(context.profile, steps)))
     yield begin
@@ -175,18 +171,6 @@ def _seconds(way: _Way) -> float:
 
 def _lacking_mib(way: _Way) -> float:
     return max(each.counted_mib - (each.room_mib or 0) for each in way.memory)
-
-
-def _with_smaller_batch(ways: list[_Way]) -> list[_Way]:
-    """Where nothing else helps: the way with the largest batch that fits."""
-    batches = [(largest_batch(way.context) or 0, -len(way.parts), way) for way in ways]
-    batch, _, way = max(batches, key=lambda each: each[:2])
-    if not batch:
-        return []
-    given = way.context.profile.strategy.shares
-    shares = proportional_shares(batch, given) if isinstance(given, tuple) else ()
-    changed = _way(way.context, (smaller_batch(batch, tuple(shares)),))
-    return [replace(changed, parts=(*way.parts, *changed.parts))]
 
 
 def _rung(way: _Way, as_it_is: _Way) -> Rung:

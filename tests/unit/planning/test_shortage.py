@@ -14,10 +14,11 @@ from gpupanel.domain.memory import (
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Fix
 from gpupanel.domain.profile import DeviceSettings, Profile
-from gpupanel.domain.step_memory import MemoryPeak, StepMemory
+from gpupanel.domain.step_memory import MeasuredStep, MemoryPeak, StepMemory, StepVariant
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
 from gpupanel.domain.training import TrainingSettings
+from gpupanel.planning.context import Known
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.out_of_memory import out_of_memory_fixes, with_less_at_a_time
 from gpupanel.planning.prepare import prepare
@@ -140,6 +141,57 @@ def test_that_the_estimate_is_taken_for_too_small_where_the_run_has_shown_it() -
     assert offered(profile, seen)[0] == "Use 16 accumulation steps"
     # Of a device that is not known nothing was shown.
     assert "Double the accumulation steps" in offered(profile, Shortage(step=step))
+
+
+def test_that_what_a_run_held_at_least_corrects_the_estimate_from_then_on() -> None:
+    profile = on_the_small(LimitedMemory(limit_mib=640), optimizer="sgd")
+    step = step_of(20, 5)
+    seen = Shortage(SMALL, "/device:GPU:0", 900 * MIB, step=step)
+    measured = Prospects(profile, TWO_UNEQUAL, UNUSED, seen).measured
+    assert measured is not None
+    assert measured.is_least
+    corrected = step.model_copy(update={"measured": (measured,)})
+    (memory,) = prepare(profile, TWO_UNEQUAL, Known(UNUSED, step=corrected)).memory
+    assert memory.counted_mib == pytest.approx(900, rel=0.05)
+    assert not memory.is_measured
+    # More is seen with less at a time: what was known before counts, too.
+    again = Shortage(SMALL, "/device:GPU:0", 1_800 * MIB, step=corrected)
+    more = Prospects(profile, TWO_UNEQUAL, UNUSED, again).measured
+    assert more is not None
+    assert more.ratio == pytest.approx(2 * measured.ratio, rel=0.1)
+
+
+def test_that_nothing_is_learned_where_nothing_was_missed() -> None:
+    profile = on_the_small(LimitedMemory(limit_mib=640), optimizer="sgd")
+    step = step_of(20, 5)
+    for seen in (Shortage(step=step), Shortage(SMALL, step=None), Shortage("cpu", step=step)):
+        assert Prospects(profile, TWO_UNEQUAL, UNUSED, seen).measured is None
+
+
+def test_that_other_ways_are_estimated_by_what_each_of_them_holds() -> None:
+    profile = on_the_small(LimitedMemory(limit_mib=640), optimizer="sgd")
+    large, less = step_of(20, 5), step_of(20, 1)
+    found = MeasuredStep(device=SMALL, ratio=2.0)
+    variants = (
+        StepVariant(
+            mixed_precision=False,
+            recomputes=False,
+            step=large.model_copy(update={"measured": (found,)}),
+        ),
+        StepVariant(mixed_precision=True, recomputes=False, step=less),
+        StepVariant(mixed_precision=True, recomputes=True, step=None),
+    )
+    shortage = Shortage(SMALL, step=large, variants=variants)
+    prospects = Prospects(profile, TWO_UNEQUAL, UNUSED, shortage)
+    mixed = apply_fix(profile, Fix.of("", "training.mixed_precision", value=True))
+    assert prospects.of(mixed) is Prospect.FITS
+    both = apply_fix(mixed, Fix.of("", "training.recompute", "blocks"))
+    assert prospects.of(both) is Prospect.UNKNOWN
+    # What was measured of one way is more than was estimated: so it may be of another.
+    known = Known(UNUSED, variants=variants)
+    (memory,) = prepare(mixed, TWO_UNEQUAL, known).memory
+    assert memory.activations_mib == pytest.approx(2 * 64, abs=1)
+    assert not memory.is_measured
 
 
 def test_that_the_examples_are_not_divided_over_gpus_of_which_one_cannot_hold_the_weights() -> None:

@@ -14,6 +14,7 @@ from gpupanel.domain.step_memory import StepMemory
 from gpupanel.planning.out_of_memory import with_less_at_a_time
 from gpupanel.planning.resuming import changes_between
 from gpupanel.planning.shortage import Prospects
+from gpupanel.runs.measured_memory import remember_measured
 from gpupanel.runs.questions.model_summary import summarize_model
 from gpupanel.runs.supervision.checked_run import (
     CheckedRun,
@@ -72,6 +73,7 @@ class ShortageResponse:
         except ProblemError:
             return result  # it was there when the run began; what the process reported remains
         context = self._context(shortage, attempt, profile, plan)
+        self._remember(profile, plan, shortage, context)
         detail = "" if result.problem is None else result.problem.detail
         problem = shortage_problem(shortage, attempt.process_name, profile, plan, context, detail)
         return result.model_copy(update={"problem": problem})
@@ -123,6 +125,23 @@ class ShortageResponse:
         if len(full) != 1:
             return None
         return MemoryExhausted(time_s=time.time(), process=result.place, device_key=full[0])
+
+    def _remember(
+        self,
+        profile: Profile,
+        plan: LaunchPlan,
+        shortage: MemoryExhausted,
+        context: ShortageContext,
+    ) -> None:
+        """Note what the run held at least: ways to fit are estimated by that from now on."""
+        known = context.of(shortage)
+        if known.step is None or not known.in_step:
+            return
+        inventory = context.inventory or inventory_of(profile, plan)
+        sample = context.sample_without_run(shortage.device_key, inventory)
+        measured = Prospects(profile, inventory, sample, known).measured
+        if measured is not None:
+            remember_measured(summary_request(profile), known.step, measured)
 
     def _context(
         self,
