@@ -272,7 +272,9 @@ class PlanMemory:
         activations += _FEATURES_AHEAD * examples * step.example_bytes
         activations = round(activations * (self._ratio(self._places[number][0])))
         gradients = learned * (2 if steps > 1 else 1)
-        if not is_one:
+        if self._on_the_host and steps == 1:
+            gradients = step.largest_weight_bytes  # each goes to the host as soon as it is there
+        elif not is_one:
             # The sum over replicas comes when the activations are gone.
             gradients += max(0, learned - activations)
         kept = 0 if self._on_the_host else self._kept * learned
