@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 from gpupanel.devices.doctor.report import DoctorReport
 from gpupanel.domain.batch_fit import BatchFit
 from gpupanel.domain.bench import Bench
+from gpupanel.domain.ladder import Ladder
 from gpupanel.domain.model_export import ModelExport
 from gpupanel.domain.model_summary import ModelSummary
 from gpupanel.domain.rate_range import RateRange
@@ -137,6 +138,11 @@ ANSWERS: Final[Mapping[str, VerbAnswer]] = {
     ),
     "lr-find": VerbAnswer(
         _of(RateRange), "", {**_DONE, 1: "no learning rate was found", **_BAD_PROFILE}
+    ),
+    "fit": VerbAnswer(
+        _of(Ladder),
+        "The first of `rungs` is the training as it is.",
+        {**_DONE, 1: "nothing fits", **_BAD_PROFILE},
     ),
     "fit-batch": VerbAnswer(
         _of(BatchFit), "", {**_DONE, 1: "no batch fits", **_BAD_PROFILE, **_INTERRUPTED}

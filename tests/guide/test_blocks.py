@@ -192,7 +192,17 @@ def test_that_cheap_commands_run(command: str, folder: Path) -> None:
     name, words = _as_called(command)
     if name not in RUN:
         assert words[0] in {
-            *("bench", "desktop", "doctor", "export", "fit-batch", "lr-find", "open", "queue"),
+            *(
+                "bench",
+                "desktop",
+                "doctor",
+                "export",
+                "fit",
+                "fit-batch",
+                "lr-find",
+                "open",
+                "queue",
+            ),
             *("read-speed", "run", "selftest", "summary", "sweep", "trace"),
         }
         return

@@ -49,20 +49,20 @@ class TriedModel:
 
 MODELS = {
     "MLP": TriedModel('source = "mlp"\nhidden = [2048, 2048]', 12),
-    "CNN": TriedModel('source = "cnn"\nfilters = [32, 64, 128]\nhidden = [256]', 3),
-    "ResNet": TriedModel('source = "resnet"', 4),
+    "CNN": TriedModel('source = "cnn"\nfilters = [32, 64, 128]\nhidden = [256]', 12),
+    "ResNet": TriedModel('source = "resnet"', 16),
     "transformer": TriedModel(
-        'source = "transformer"\nblocks = 6\nwidth = 128\nhidden_units = 512', 4, WORDS
+        'source = "transformer"\nblocks = 6\nwidth = 128\nhidden_units = 512', 10, WORDS
     ),
-    "MobileNetV2": TriedModel('source = "MobileNetV2"', 8),
-    "EfficientNetB0": TriedModel('source = "EfficientNetB0"', 11),
+    "MobileNetV2": TriedModel('source = "MobileNetV2"', 16),
+    "EfficientNetB0": TriedModel('source = "EfficientNetB0"', 20),
     "ResNet50": TriedModel('source = "ResNet50"', 64),
-    "DenseNet121": TriedModel('source = "DenseNet121"', 28),
+    "DenseNet121": TriedModel('source = "DenseNet121"', 36),
     "ConvNeXtTiny": TriedModel('source = "ConvNeXtTiny"', 72),
     "VGG16": TriedModel('source = "VGG16"', 40),
 }
 SIDE, LENGTH = 32, 64
-EXAMPLES = 1_024
+EXAMPLES = 2_048
 
 
 def write_data(folder: Path) -> None:

@@ -37,7 +37,7 @@ def step_memory(
     objective: Objective,
     examples: Examples,
     segments: Sequence[Segment] = (),
-    layers: Sequence[keras.layers.Layer] = (),
+    layers: Sequence[tuple[int, keras.layers.Layer]] = (),
 ) -> StepMemory | None:
     """What a step holds on one replica; ``None`` where the number of examples changes its graph.
 
@@ -46,8 +46,8 @@ def step_memory(
         objective: What is made small.
         examples: For the shapes of features and labels.
         segments: Of the model, whose activations are computed again; none: they are kept.
-        layers: Those that are called on a device of their own each, which has the number of its
-            layer; none: what a single layer holds is not asked for.
+        layers: In the model's order, with the number of the device that it alone is called on;
+            none: what a single layer holds is not asked for.
     """
     # A traced function holds the tensors of its graph no longer than it is held.
     (few, operations), (_, more_operations) = (
@@ -76,7 +76,7 @@ def step_memory(
 
 
 def _layers(
-    layers: Sequence[keras.layers.Layer],
+    layers: Sequence[tuple[int, keras.layers.Layer]],
     segments: Sequence[Segment],
     operations: Sequence[tf.Operation],
     more_operations: Sequence[tf.Operation],
@@ -96,7 +96,7 @@ def _layers(
         for number, segment in enumerate(segments)
         for step in segment.steps
     }
-    for number, layer in enumerate(layers):
+    for number, layer in layers:
         peaks_there = found.get(number, HOLDS_NOTHING)
         learned = layer.trainable_weights
         yield LayerMemory(
@@ -106,7 +106,7 @@ def _layers(
             largest_weight_bytes=_largest(learned),
             kept=peaks_there.kept.as_peak,
             again=peaks_there.again.as_peak,
-            block=blocks.get(id(layer), number),
+            block=blocks.get(id(layer), len(segments) + number),
             most=peaks_there.most,
             operations=computed[number],
             outputs=math.prod(layer.output.shape[1:]),

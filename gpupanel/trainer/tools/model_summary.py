@@ -176,11 +176,11 @@ def _variants(request: SummaryRequest, data: DataSet, some: Examples) -> Iterato
 
     blocks = Recompute.BLOCKS if request.recompute is Recompute.NONE else request.recompute
     for mixed in (False, True):
-        layers: list[keras.layers.Layer] = []
+        numbers: dict[int, int] = {}
 
-        def place(layer: keras.layers.Layer, layers: list[keras.layers.Layer] = layers) -> None:
-            put_on_device(layer, f"/device:CPU:{len(layers)}")
-            layers.append(layer)
+        def place(layer: keras.layers.Layer, numbers: dict[int, int] = numbers) -> None:
+            put_on_device(layer, f"/device:CPU:{len(numbers)}")
+            numbers[id(layer)] = len(numbers)
 
         building = Building(data, some, begins=False)
         if request.model.is_divided:
@@ -188,8 +188,11 @@ def _variants(request: SummaryRequest, data: DataSet, some: Examples) -> Iterato
         set_keras("mixed_bfloat16" if mixed else "float32")
         with keras.StatelessScope(initialize_variables=False):
             built = build_model(request.model, building)
-            if len(layers) > MOST_LAYERS:
-                layers.clear()
+            layers = [
+                (numbers[id(layer)], layer)
+                for layer in built.trained.layers
+                if id(layer) in numbers and len(numbers) <= MOST_LAYERS
+            ]
             for recompute in (Recompute.NONE, blocks):
                 step, _ = _step_memory(built, data, some, recompute, layers)
                 recomputes = recompute is not Recompute.NONE
@@ -201,7 +204,7 @@ def _step_memory(
     data: DataSet,
     some: Examples,
     recompute: Recompute | LayerNames,
-    layers: Sequence["keras.layers.Layer"] = (),
+    layers: Sequence[tuple[int, "keras.layers.Layer"]] = (),
 ) -> tuple[StepMemory | None, tuple[Problem, ...]]:
     """What a step holds, and why it cannot be as it was asked for.
 

@@ -184,3 +184,38 @@ def test_that_a_process_that_cannot_be_started_is_a_problem() -> None:
     request = SummaryRequest(data=DigitsData(), model=MlpModel())
     found = replace(summarize_model, command=("/no/such/program",))(request)
     assert [each.code for each in found.problems] == ["summary_not_started"]
+
+
+@pytest.mark.tensorflow
+@pytest.mark.long
+def test_that_a_step_is_known_in_every_way_and_layer_by_layer() -> None:
+    request = SummaryRequest(
+        data=DigitsData(), model=ResNetModel(filters=(8, 16)), with_variants=True
+    )
+    with forked_answers():
+        found = summarize_model(request)
+        plain = summarize_model(request.model_copy(update={"with_variants": False}))
+    ways = {(each.mixed_precision, each.recomputes): each.step for each in found.variants}
+    assert len(ways) == 4
+    kept, again = ways[False, False], ways[False, True]
+    assert kept is not None
+    assert again is not None
+    assert plain.step == kept.model_copy(update={"layers": ()})
+    assert plain.variants == ()
+    # Fewer activations, and more to compute.
+    assert again.held_bytes(256) < 0.8 * kept.held_bytes(256)
+    assert 1.15 * kept.operations < again.operations < 1.5 * kept.operations
+    half = ways[True, False]
+    assert half is not None
+    assert half.held_bytes(256) < kept.held_bytes(256)
+
+    names = [layer.name for layer in kept.layers]
+    assert names == [layer.name for layer in found.layers]
+    assert sum(layer.weight_bytes for layer in kept.layers) == kept.weight_bytes
+    assert sum(layer.operations for layer in kept.layers) == kept.operations
+    # Together they keep what a step holds between its two passes: most of its peak.
+    together = sum(layer.kept.at(256) for layer in kept.layers)
+    assert 0.6 * kept.held_bytes(256) < together < kept.held_bytes(256)
+    of_blocks = sum(layer.kept.at(256) for layer in again.layers)
+    assert of_blocks < 0.6 * together
+    assert len({layer.block for layer in again.layers}) < len(again.layers)
