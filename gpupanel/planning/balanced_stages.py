@@ -1,11 +1,12 @@
-"""Layers placed so that every device has room for its own and the slowest works least."""
+"""Layers on devices: how they are placed, and how the slowest device would work least."""
 
 from functools import cache
 from itertools import accumulate
 
+from gpupanel.domain.stages import Stage
 from gpupanel.planning.context import PlanningContext
 from gpupanel.planning.memory_estimate import greatest
-from gpupanel.planning.plan_memory import placed_memory
+from gpupanel.planning.plan_memory import placed_memory, planned_placement
 from gpupanel.planning.stage_memory import (
     bytes_of_a_number,
     divided,
@@ -47,3 +48,27 @@ def balanced_placement(context: PlanningContext) -> dict[str, int] | None:
 
     work = list(accumulate((each.operations for each in layers), initial=0))
     return divided(layers, count, work, most)
+
+
+def planned_stages(context: PlanningContext) -> tuple[Stage, ...]:
+    """The layers on each place of the plan, in the places' order.
+
+    Empty where they are not known, or where those of a place do not follow each other.
+    """
+    step, plan = context.step, context.plan
+    placed = () if step is None or plan is None else planned_placement(context, step, plan)
+    if step is None or plan is None or not placed or list(placed) != sorted(placed):
+        return ()
+    whole = max(1, sum(each.operations for each in step.layers))
+    stages = []
+    for number, place in enumerate(plan.places):
+        there = [each for each, at in zip(step.layers, placed, strict=True) if at == number]
+        stages.append(
+            Stage(
+                device_key=place.device_key,
+                logical_device=place.logical_device,
+                layers=tuple(each.name for each in there),
+                work=min(1.0, sum(each.operations for each in there) / whole),
+            )
+        )
+    return tuple(stages)

@@ -84,24 +84,36 @@ def placed_memory(
     return PlanMemory(context, plan, spots, steps, (plan.global_batch_size,) * len(spots))
 
 
-def _placed_steps(
+def planned_placement(
     context: PlanningContext, step: StepMemory, plan: LaunchPlan
-) -> tuple[StepMemory, ...]:
-    """The part of a step on each place of the plan; empty where the layers are not known."""
-    if not step.layers:
-        return ()
-    profile, count = context.profile, len(plan.places)
+) -> tuple[int, ...]:
+    """The place of each layer of a step; empty where they are not known, or wrongly placed."""
     sizes = [
         LayerSize(each.name, each.weight_bytes // _NUMBER_BYTES, each.outputs)
         for each in step.layers
     ]
+    if not sizes or not plan.places:
+        return ()
     try:
-        placed = place_layers(
-            sizes, profile.strategy.placement, places=count, batch_size=plan.global_batch_size
+        return place_layers(
+            sizes,
+            context.profile.strategy.placement,
+            places=len(plan.places),
+            batch_size=plan.global_batch_size,
         )
     except ProblemError:
         return ()  # the run is refused for it
-    at_once = held_at_once(count, plan.accumulation_steps, pipelined=profile.strategy.pipeline)
+
+
+def _placed_steps(
+    context: PlanningContext, step: StepMemory, plan: LaunchPlan
+) -> tuple[StepMemory, ...]:
+    """The part of a step on each place of the plan; empty where the layers are not known."""
+    placed, profile = planned_placement(context, step, plan), context.profile
+    if not placed:
+        return ()
+    count, pipelined = len(plan.places), profile.strategy.pipeline
+    at_once = held_at_once(count, plan.accumulation_steps, pipelined=pipelined)
     mixed = profile.training.mixed_precision
     return stage_steps(step, placed, at_once, mixed_precision=mixed)
 

@@ -9,8 +9,10 @@ from gpupanel.domain.device_memory import DeviceMemory
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.stages import Stage
 from gpupanel.domain.telemetry import DeviceProcess, TelemetrySample
 from gpupanel.domain.value import Value
+from gpupanel.planning.balanced_stages import balanced_placement, planned_stages
 from gpupanel.planning.context import NOTHING_KNOWN, Known, planning_context
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.memory_estimate import largest_batch, memory_estimate, with_data_placed
@@ -45,6 +47,9 @@ class Preparation(Value):
         other_processes: Those on the chosen GPUs now.
         memory: What it is estimated to take; empty while that is not known.
         largest_batch: The largest global batch that fits; ``None`` while that is not known.
+        stages: The layers on each device, where they follow each other and are known.
+        balanced_placement: Where each of them would stand so that the slowest device computes
+            least; ``None`` where that is not known.
         device_names: What each device of the plan is called, by its key: equal ones have a number.
     """
 
@@ -53,6 +58,8 @@ class Preparation(Value):
     other_processes: tuple[OtherProcesses, ...] = ()
     memory: tuple[DeviceMemory, ...] = ()
     largest_batch: int | None = None
+    stages: tuple[Stage, ...] = ()
+    balanced_placement: dict[str, int] | None = None
     device_names: dict[str, str] = Field(default_factory=dict)
 
     @property
@@ -82,6 +89,8 @@ def prepare(
         other_processes=other_processes(context.devices, known.sample),
         memory=memory_estimate(context),
         largest_batch=largest_batch(context),
+        stages=planned_stages(context),
+        balanced_placement=balanced_placement(context),
         device_names={device.key_on_node: device.name for device in context.devices},
     )
 

@@ -141,6 +141,7 @@ class SessionPage(QWidget):
         self.plan.problems.fixRequested.connect(self._apply_fix)
         self.plan.estimate.ways.fixRequested.connect(self._apply_fix)
         self.plan.shares.sharesChosen.connect(self.choose_shares)
+        self.plan.stages.placementChosen.connect(self._choose_placement)
         self.plan.problems.fieldActivated.connect(self.go_to_field)
         self.plan.estimate.batchChosen.connect(self.choose_batch)
         self._session.inventoryChanged.connect(self.strategy.setInventory)
@@ -185,6 +186,12 @@ class SessionPage(QWidget):
         """Put these shares into the profile as given numbers."""
         profile = self._session.profile
         strategy = profile.strategy.model_copy(update={"shares": shares})
+        self._session.edit(profile.model_copy(update={"strategy": strategy}))
+
+    @Slot(object)
+    def _choose_placement(self, placement: dict[str, int]) -> None:
+        profile = self._session.profile
+        strategy = profile.strategy.model_copy(update={"placement": placement})
         self._session.edit(profile.model_copy(update={"strategy": strategy}))
 
     @Slot(int)

@@ -29,7 +29,7 @@ def test_that_the_first_way_trains_and_holds_what_was_predicted(
         ways = [each for each in ways if "precision" not in each.title]
     found = []
     for number, rung in enumerate(ways[:count]):
-        ratios, did_train = trained(cards, tmp_path, rung, f"way_{number}")
+        ratios, did_train = trained(cards, tmp_path, MODELS[model], rung, f"way_{number}")
         found.append((ratios, did_train))
         told = ", ".join(f"{ratio:.2f}" for ratio in ratios.values())
         sys.stderr.write(

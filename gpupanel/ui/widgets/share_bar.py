@@ -19,6 +19,10 @@ from gpupanel.ui.widgets.painted_widget import PaintedWidget
 from gpupanel.ui.widgets.share_segment import ShareSegment, paint_segment
 from gpupanel.ui.widgets.tips import wrapped
 
+_LESSON = (
+    "Drag a border, or use the arrow keys: shares need not be equal. A faster device can take "
+    "more; the result is the same, since gradients are summed over the whole batch."
+)
 _MEASURED_LESSON = (
     "The current shares of the run. Measured shares follow the speed of the devices during "
     "training; the result stays the same."
@@ -34,22 +38,32 @@ _MARGIN = 4
 class ShareBar(PaintedWidget):
     """Segments as wide as their shares; the borders move by mouse and by arrow keys.
 
-    Left and Right move the chosen border by one example, with Shift by a sixteenth of the batch;
+    Left and Right move the chosen border by one, with Shift by a sixteenth of the whole;
     Up and Down choose the border. The sum of the shares never changes here.
     """
 
     sharesChosen = Signal(object)
     """A person moved a border: the new shares, a tuple of int; once for each drag or key."""
 
-    def __init__(self, *, movable: bool = True, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        movable: bool = True,
+        counted: str = "examples",
+        lesson: str = _LESSON,
+        parent: QWidget | None = None,
+    ) -> None:
         """Makes the bar.
 
         Args:
             movable: A person may move borders; otherwise it only shows them.
+            counted: What is divided, in the plural.
+            lesson: What moving borders does.
             parent: The owner in Qt's sense.
         """
         super().__init__(parent)
         self._movable = movable
+        self._counted, self._lesson = counted, lesson
         self._segments: tuple[ShareSegment, ...] = ()
         self._shares: tuple[int, ...] = ()
         self._border = 0
@@ -219,7 +233,7 @@ class ShareBar(PaintedWidget):
         total = sum(self._shares)
         self.setAccessibleDescription(
             "; ".join(
-                f"{segment.name}: {share:,} of {total:,} examples{segment.noted}"
+                f"{segment.name}: {share:,} of {total:,} {self._counted}{segment.noted}"
                 for segment, share in zip(self._segments, self._shares, strict=True)
             )
         )
@@ -233,9 +247,7 @@ class ShareBar(PaintedWidget):
             _MEASURED_LESSON
             if not self._movable
             else (
-                "Drag a border, or use the arrow keys: shares need not be equal. A faster device "
-                "can take more; the result is the same, since gradients are summed over the whole "
-                "batch."
+                self._lesson
                 if self._has_borders()
                 else ""
                 if len(self._shares) > 1
@@ -244,7 +256,7 @@ class ShareBar(PaintedWidget):
         )
         for segment, share, place in zip(self._segments, self._shares, self._places(), strict=True):
             if place.left() <= position.x() < place.right():
-                of_all = f"{share:,} of {total:,} examples ({share / total:.0%})"
+                of_all = f"{share:,} of {total:,} {self._counted} ({share / total:.0%})"
                 part = f"{segment.name}: {of_all}{segment.noted}."
                 return f"{wrapped(part)}<p>{lesson}</p>"
         return wrapped(lesson)

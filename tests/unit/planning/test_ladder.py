@@ -8,6 +8,7 @@ from gpupanel.domain.ladder import Ladder, Rung
 from gpupanel.domain.model import MlpModel, ModelSettings, PythonModel, ResNetModel
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.stages import placement_of
 from gpupanel.domain.step_memory import LayerMemory, MemoryPeak, StepVariant
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import Recompute, TrainingSettings
@@ -247,3 +248,17 @@ def test_that_activations_that_are_computed_again_are_there_with_those_of_their_
     # The last one: two of another block, one of its own, itself, and what came in.
     assert max(peak.bytes_per_example for peak in part.peaks) == 100 + 2 * 1 + 10 + 20
     assert (part.example_bytes, step.example_bytes) == (0, 600_000)
+
+
+def test_that_stages_are_the_layers_on_each_device() -> None:
+    names = [layer.name for layer in LARGE.layers]
+    strategy = StrategySettings(
+        kind=StrategyKind.MODEL_PARALLEL, placement={names[0]: 0, names[15]: 1}
+    )
+    chosen = profile(strategy=strategy, batch=8, model=ResNetModel())
+    found = prepare(chosen, TWO_UNEQUAL, KNOWN)
+    assert [stage.layers for stage in found.stages] == [tuple(names[:15]), tuple(names[15:])]
+    assert [stage.work for stage in found.stages] == [0.75, 0.25]
+    assert found.balanced_placement == placement_of(found.stages, (10, 10))
+    assert prepare(chosen, TWO_UNEQUAL).stages == ()
+    assert prepare(profile(), TWO_UNEQUAL, KNOWN).stages == ()

@@ -22,6 +22,7 @@ from gpupanel.ui.panels.plan_panel.memory_estimate_view import MemoryEstimateVie
 from gpupanel.ui.panels.plan_panel.other_processes_list import OtherProcessesList
 from gpupanel.ui.panels.plan_panel.plan_tables import MemoryList, ProcessTable, ReplicaTable
 from gpupanel.ui.panels.plan_panel.share_part import SharePart
+from gpupanel.ui.panels.plan_panel.stage_part import StagePart
 from gpupanel.ui.task_choices import Task
 from gpupanel.ui.widgets.device_report_box import DeviceReportBox
 from gpupanel.ui.widgets.labels import Caption, Note, breakable
@@ -66,6 +67,8 @@ class PlanPanel(SettingsCard):
         self._status: RunStatus | None = None
         self.shares = SharePart()
         """The shares of each batch; a person moves their borders."""
+        self.stages = StagePart()
+        """The layers on each device; a person moves their borders."""
         self._processes = ProcessTable()
         self._process_caption = Caption("Processes")
         self._stale = Note(_STALE)
@@ -154,6 +157,7 @@ class PlanPanel(SettingsCard):
         self._place_problems()
         self._others.setOtherProcesses(preparation.other_processes, self._device_labels)
         self.estimate.setPreparation(preparation, self._device_labels)
+        self.stages.setPreparation(preparation, self._device_labels)
         self._show_test()
         self._show_plan()
 
@@ -272,6 +276,7 @@ class PlanPanel(SettingsCard):
         head.addWidget(self._summary, 1)
         above = column_in(self._plan_part)
         above.addWidget(self.shares)
+        above.addWidget(self.stages)
         above.addSpacing(8)
         above.addWidget(self._process_caption)
         above.addWidget(self._processes)
