@@ -59,6 +59,7 @@ class LayerMemory(Value):
         block: The number of those layers that are computed again together.
         most: Those moments of a step of which one is the greatest; its own gradients are in it.
         operations: Multiplications and additions of a step for each example.
+        launches: Operations of a step, each of which takes a moment however few its numbers are.
         outputs: Numbers that it gives on for each example.
     """
 
@@ -71,6 +72,7 @@ class LayerMemory(Value):
     block: Annotated[int, Field(ge=0)] = 0
     most: Annotated[tuple[MemoryPeak, ...], Field(min_length=1)]
     operations: Annotated[int, Field(ge=0)] = 0
+    launches: Annotated[int, Field(ge=0)] = 0
     outputs: Annotated[int, Field(ge=0)] = 0
 
 
@@ -87,6 +89,7 @@ class StepMemory(Value):
         largest_weight_bytes: The largest of these, which no device can share with another.
         operations: Multiplications and additions of a step for each example, the backward pass
             among them; 0: not known.
+        launches: Operations of its graph, each of which takes a moment however few its numbers are.
         layers: In their order, where each of them can be placed on a device of its own; empty:
             not asked for, or the model is one piece.
         measured: What was measured of the same step on devices of this machine.
@@ -100,6 +103,7 @@ class StepMemory(Value):
     trainable_bytes: _Bytes
     largest_weight_bytes: _Bytes = 0
     operations: Annotated[int, Field(ge=0)] = 0
+    launches: Annotated[int, Field(ge=0)] = 0
     layers: Annotated[tuple[LayerMemory, ...], Field(max_length=MOST_LAYERS)] = ()
     measured: tuple[MeasuredStep, ...] = ()
 

@@ -47,7 +47,8 @@ def balanced_placement(context: PlanningContext) -> dict[str, int] | None:
         return begin + greatest(len(layers) - begin, fits)
 
     work = list(accumulate((each.operations for each in layers), initial=0))
-    return divided(layers, count, work, most)
+    speeds = [context.relative_speed(place.device_key) for place in plan.places]
+    return divided(layers, speeds, work, most)
 
 
 def planned_stages(context: PlanningContext) -> tuple[Stage, ...]:

@@ -1,6 +1,7 @@
 """All that is known of a run before it starts: what the rules ask, and the launch plan."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from gpupanel.domain.data_source import LABEL_FIELDS
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
@@ -34,6 +35,7 @@ class Known:
         step: What a training step holds in memory, where the model was built.
         self_test: What is remembered of tests of this machine.
         variants: What a step of the same model holds computed in other ways.
+        speeds: Examples a second of devices alone with the same model, by their keys.
     """
 
     sample: TelemetrySample | None = None
@@ -42,6 +44,7 @@ class Known:
     step: StepMemory | None = None
     self_test: SelfTest | None = None
     variants: tuple[StepVariant, ...] = ()
+    speeds: Mapping[str, float] = field(default_factory=dict)
 
 
 NOTHING_KNOWN = Known()
@@ -114,6 +117,11 @@ class PlanningContext:
             if (variant.mixed_precision, variant.recomputes) == way:
                 return None if variant.step is None else self._as_measured(variant.step)
         return None if self.known.variants else self.known.step
+
+    def relative_speed(self, key: str) -> float:
+        """Of a device, over the fastest of those that were measured; 1: it was not."""
+        speeds = self.known.speeds
+        return speeds[key] / max(speeds.values()) if key in speeds else 1.0
 
     def _as_measured(self, step: StepMemory) -> StepMemory:
         """The step; what was measured of another way says of it that it may take as much more."""

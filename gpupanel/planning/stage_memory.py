@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from math import ceil
 
 from gpupanel.domain.step_memory import LayerMemory, MemoryPeak, StepMemory
 
@@ -94,6 +95,7 @@ def stage_step(
             "trainable_bytes": sum(each.trainable_bytes for each in layers),
             "largest_weight_bytes": max((each.largest_weight_bytes for each in layers), default=0),
             "operations": sum(each.operations for each in layers),
+            "launches": sum(each.launches for each in layers),
             "layers": tuple(layers),
             "example_bytes": step.example_bytes if is_first else 0,
             "kept_bytes": step.kept_bytes if is_first else 0,
@@ -115,15 +117,15 @@ def held_at_once(stages: int, micro_batches: int, *, pipelined: bool) -> tuple[i
 
 def divided(
     layers: Sequence[LayerMemory],
-    places: int,
+    speeds: Sequence[float],
     work: Sequence[int],
     most: Callable[[int, int], int],
 ) -> dict[str, int] | None:
-    """Runs of layers, one a place, of which the slowest computes as little as can be.
+    """Runs of layers, one a place, of which the slowest takes as little time as can be.
 
     Args:
         layers: In their order.
-        places: How many there are, in their order.
+        speeds: Of the places, in their order: 1 of the fastest.
         work: Of all layers before each, and of all.
         most: The end of the longest run that has room in a place, from a layer on.
 
@@ -132,15 +134,16 @@ def divided(
     """
 
     def runs(bound: int) -> list[int]:
-        """The ends of the longest runs of so much work at the most."""
+        """The ends of the longest runs of so much work at the most, at full speed."""
         ends, end = [], 0
-        for place in range(places):
-            begin, end = end, min(most(place, end), bisect_right(work, work[end] + bound) - 1)
+        for place, speed in enumerate(speeds):
+            bounded = bisect_right(work, work[end] + bound * speed) - 1
+            begin, end = end, min(most(place, end), bounded)
             end = max(begin, end)
             ends.append(end)
         return ends
 
-    low, high = 0, work[-1]
+    low, high = 0, ceil(work[-1] / min(speeds))
     if runs(high)[-1] < len(layers):
         return None
     while low < high:

@@ -1,7 +1,8 @@
 """How long a step takes, roughly: to compare ways of the same training with each other.
 
-By round numbers of a graphics card on PCI Express and of a processor; what is compared is divided
-by the same of the training as it is, so that only their relations matter.
+By round numbers of a graphics card on PCI Express and of a processor, and by how much slower a
+device was measured than another; what is compared is divided by the same of the training as it is,
+so that only their relations matter.
 """
 
 from collections.abc import Iterator
@@ -32,7 +33,7 @@ class _Speed:
     Attributes:
         operations: Multiplications and additions a second, of what a step really gets.
         memory: Bytes a second.
-        launch_s: What a micro-batch takes beside its examples.
+        launch_s: What each operation takes, however few its numbers are.
     """
 
     operations: float
@@ -40,8 +41,8 @@ class _Speed:
     launch_s: float
 
 
-_GPU: Final = _Speed(operations=5e12, memory=3e11, launch_s=2e-3)
-_CPU: Final = _Speed(operations=5e10, memory=1e10, launch_s=2e-3)
+_GPU: Final = _Speed(operations=5e12, memory=3e11, launch_s=6e-6)
+_CPU: Final = _Speed(operations=5e10, memory=1e10, launch_s=2e-5)
 
 
 def step_seconds(context: PlanningContext) -> float | None:
@@ -63,9 +64,10 @@ def _replica_seconds(
     for replica in plan.replicas:
         if replica.share:
             speed = _speed_of(replica.device_key)
-            examples = replica.share * step.operations / speed.operations
+            reached = speed.operations * context.relative_speed(replica.device_key)
+            examples = replica.share * step.operations / reached
             slowed = _half_factor(context, replica.device_key)
-            yield examples * slowed + plan.accumulation_steps * speed.launch_s
+            yield examples * slowed + plan.accumulation_steps * step.launches * speed.launch_s
 
 
 def _update_seconds(context: PlanningContext, plan: LaunchPlan, step: StepMemory) -> float:
@@ -90,10 +92,11 @@ def _placed_seconds(
     stages, update = [], 0.0
     for place, step in zip(plan.places, steps, strict=True):
         speed = _speed_of(place.device_key)
-        computed = examples * step.operations / speed.operations
+        reached = speed.operations * context.relative_speed(place.device_key)
+        computed = examples * step.operations / reached
         given = step.layers[-1].outputs * number_bytes * examples if step.layers else 0.0
         seconds = computed * _half_factor(context, place.device_key) + 2 * given / _LINK
-        stages.append(seconds + (speed.launch_s if step.layers else 0.0))
+        stages.append(seconds + step.launches * speed.launch_s)
         numbers = 3 + training.numbers_beside_weights
         update = max(update, numbers * step.trainable_bytes / speed.memory)
     if context.profile.strategy.pipeline:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
@@ -30,6 +31,8 @@ from gpupanel.planning.device_answers import (
 from gpupanel.planning.ladder.rungs import ladder
 from gpupanel.planning.prepare import Preparation, mended, prepare
 from gpupanel.planning.visible_gpus import cuda_variables_of
+from gpupanel.runs.directory.profile_file import anchored
+from gpupanel.runs.history.measured_speeds import device_speeds
 from gpupanel.runs.self_test_memory import recall_self_test
 
 # What asks the driver and TensorFlow is imported when it is needed: the window, which imports this
@@ -192,7 +195,8 @@ def ladder_on(
     if found.problems and not found.variants:
         return Ladder(problems=found.problems)
     known = _known(machine, profile, preview, ask_support, found.step)
-    known = replace(known, variants=found.variants)
+    speeds = device_speeds(anchored(profile, Path.cwd()), machine.inventory)
+    known = replace(known, variants=found.variants, speeds=speeds)
     problems = prepare(profile, machine.inventory, known).problems
     refused = tuple(each for each in problems if each.is_error)
     ways = ladder(profile, machine.inventory, known)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
@@ -340,9 +341,20 @@ class Session(QObject):
         if self._facts.preview_of(self._profile) is not None:
             self.dataRead.emit(preview)
 
-    def set_built(self, request: SummaryRequest, summary: ModelSummary) -> None:
-        """Take over what is known of a model that was built, such as what a step of it holds."""
-        self._facts.built = (request, summary)
+    def set_built(
+        self,
+        request: SummaryRequest,
+        summary: ModelSummary,
+        speeds: Mapping[str, float] = MappingProxyType({}),
+    ) -> None:
+        """Take over what is known of a model that was built, such as what a step of it holds.
+
+        Args:
+            request: Which model.
+            summary: What is known.
+            speeds: Of devices alone with it, as far as they were measured.
+        """
+        self._facts.built, self._facts.speeds = (request, summary), speeds
         self._prepare_soon()
 
     def ladder(self) -> Ladder:

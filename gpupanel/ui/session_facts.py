@@ -37,6 +37,7 @@ class SessionFacts:
         sample: What the devices reported last, while no run went on.
         previewed: What was asked of the data, and found.
         built: What was asked of the process that builds a model, and its answer.
+        speeds: Of devices alone, as they were measured with some model.
         gpu_support: Which GPUs TensorFlow can use.
         self_test: What is remembered of tests of this machine.
         input_errors: Why what was typed is no value, as a sentence, by the profile key.
@@ -52,6 +53,7 @@ class SessionFacts:
     sample: TelemetrySample | None = None
     previewed: tuple[PreviewRequest, DataPreview] | None = None
     built: tuple[SummaryRequest, ModelSummary] | None = None
+    speeds: Mapping[str, float] = field(default_factory=dict)
     gpu_support: GpuSupport | None = None
     self_test: SelfTest | None = None
     input_errors: Mapping[str, str] = field(default_factory=dict)
@@ -109,6 +111,7 @@ class SessionFacts:
             step=step,
             self_test=self.self_test,
             variants=variants,
+            speeds=self.speeds,
         )
 
     def preview_of(self, profile: Profile) -> DataPreview | None:

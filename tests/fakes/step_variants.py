@@ -22,6 +22,7 @@ def large_step(
         trainable_bytes=weights,
         largest_weight_bytes=weights // 10,
         operations=operations,
+        launches=20 * layers,
         layers=tuple(
             _layer(number, round(kept * each) // layers, weights // layers, operations // layers)
             for number in range(layers)
@@ -42,6 +43,7 @@ def _layer(number: int, kept_bytes: int, weights: int, operations: int) -> Layer
         block=number,
         most=(most,),
         operations=operations,
+        launches=20,
         outputs=kept_bytes // 4,
     )
 

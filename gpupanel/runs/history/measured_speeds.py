@@ -14,7 +14,7 @@ from typing import Annotated, Final
 from pydantic import Field, ValidationError
 
 from gpupanel.devices.packages import tensorflow_package
-from gpupanel.domain.bench import Bench, BenchCandidate, BenchResult
+from gpupanel.domain.bench import Bench, BenchCandidate, BenchDivision, BenchResult
 from gpupanel.domain.device import CPU_KEY, DeviceInventory
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
@@ -60,6 +60,18 @@ def remembered(profile: Profile, inventory: DeviceInventory) -> Bench | None:
     """
     key = _digest(profile, inventory)
     return next((entry.bench for entry in _read() if entry.key == key), None)
+
+
+def device_speeds(profile: Profile, inventory: DeviceInventory) -> dict[str, float]:
+    """Examples a second of each device alone with that training, as far as they were measured."""
+    bench = remembered(profile, inventory)
+    return {
+        result.candidate.device_keys[0]: result.examples_per_second
+        for result in (() if bench is None else bench.results)
+        if result.candidate.division is BenchDivision.ALONE
+        and not result.candidate.variant
+        and result.examples_per_second
+    }
 
 
 def remember(profile: Profile, inventory: DeviceInventory, bench: Bench) -> None:

@@ -10,6 +10,15 @@ _WRITTEN: Final = 50
 """A number that is written takes as long as so many multiplications: most operations wait for
 memory, of a GPU (some 10 TFLOP/s beside 0.5 TB/s) as of a CPU."""
 
+_FREE: Final = frozenset(
+    ("Const", "Identity", "NoOp", "Placeholder", "Reshape", "Shape", "Squeeze")
+)
+
+
+def is_launched(operation: tf.Operation) -> bool:
+    """Whether it takes a moment of a device, and is not only written down."""
+    return operation.type not in _FREE
+
 
 def operations_of(operation: tf.Operation) -> int:
     """Multiplications and additions; what only moves numbers counts by how many it writes."""

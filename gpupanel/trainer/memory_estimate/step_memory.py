@@ -17,7 +17,7 @@ from gpupanel.trainer.memory_estimate.live_buffers import (
     peaks,
     peaks_by_place,
 )
-from gpupanel.trainer.memory_estimate.operations import operations_of
+from gpupanel.trainer.memory_estimate.operations import is_launched, operations_of
 from gpupanel.trainer.models.objectives import Objective
 from gpupanel.trainer.parts.recompute import Segment
 from gpupanel.trainer.steps.batch_part import BatchPart
@@ -71,6 +71,7 @@ def step_memory(
         trainable_bytes=_bytes_of(variables.weights),
         largest_weight_bytes=_largest(variables.weights),
         operations=sum(_operations_each(operations, more_operations)),
+        launches=sum(map(is_launched, operations)),
         layers=tuple(_layers(layers, segments, operations, more_operations, few.outputs, sizes)),
     )
 
@@ -88,9 +89,11 @@ def _layers(
     places = [tf.DeviceSpec.from_string(each.device).device_index or 0 for each in operations]
     backward = [each.name.startswith(_BACKWARD) for each in operations]
     found = peaks_by_place(operations, outputs, sizes, places, backward)
-    computed = Counter[int]()
+    computed, launched = Counter[int](), Counter[int]()
     for place, each in zip(places, _operations_each(operations, more_operations), strict=True):
         computed[place] += each
+    for place, operation in zip(places, operations, strict=True):
+        launched[place] += is_launched(operation)
     blocks = {
         id(step.operation): number
         for number, segment in enumerate(segments)
@@ -109,6 +112,7 @@ def _layers(
             block=blocks.get(id(layer), len(segments) + number),
             most=peaks_there.most,
             operations=computed[number],
+            launches=launched[number],
             outputs=math.prod(layer.output.shape[1:]),
         )
 

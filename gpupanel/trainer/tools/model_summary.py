@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from gpupanel.trainer.models.build import BuiltModel
 
 _FOLDER: Final = "summaries"
-_SCHEMA: Final = 5
+_SCHEMA: Final = 6
 """Version of the cached summaries; others are built again."""
 _MOST_BYTES: Final = 16 * 2**20
 _EXAMPLES: Final = 256

@@ -18,6 +18,7 @@ from gpupanel.planning.ladder.rungs import ladder
 from gpupanel.planning.memory_estimate import memory_estimate
 from gpupanel.planning.prepare import prepare
 from gpupanel.planning.stage_memory import stage_step
+from gpupanel.planning.step_time import step_seconds
 from tests.fakes.devices import CPU_ONLY, RTX_3060, RTX_4090, TWO_UNEQUAL
 from tests.fakes.step_variants import LARGE, VARIANTS, large_step
 
@@ -262,3 +263,21 @@ def test_that_stages_are_the_layers_on_each_device() -> None:
     assert found.balanced_placement == placement_of(found.stages, (10, 10))
     assert prepare(chosen, TWO_UNEQUAL).stages == ()
     assert prepare(profile(), TWO_UNEQUAL, KNOWN).stages == ()
+
+
+def test_that_a_slower_device_gets_fewer_layers_and_needs_longer() -> None:
+    speeds = {RTX_4090.key: 300.0, RTX_3060.key: 100.0}
+    known = Known(step=LARGE, variants=VARIANTS, speeds=speeds)
+    strategy = StrategySettings(kind=StrategyKind.MODEL_PARALLEL, placement="auto")
+    chosen = profile(strategy=strategy, batch=8, model=ResNetModel())
+    found = prepare(chosen, TWO_UNEQUAL, known)
+    assert found.balanced_placement == placement_of(found.stages, (15, 5))
+    even = StrategySettings(kind=StrategyKind.MIRRORED, shares=(64, 64))
+    more = StrategySettings(kind=StrategyKind.MIRRORED, shares=(96, 32))
+    evenly, mostly = (
+        step_seconds(planning_context(profile(strategy=each), TWO_UNEQUAL, known))
+        for each in (even, more)
+    )
+    assert evenly is not None
+    assert mostly is not None
+    assert mostly < 0.8 * evenly

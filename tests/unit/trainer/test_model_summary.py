@@ -213,6 +213,7 @@ def test_that_a_step_is_known_in_every_way_and_layer_by_layer() -> None:
     assert names == [layer.name for layer in found.layers]
     assert sum(layer.weight_bytes for layer in kept.layers) == kept.weight_bytes
     assert sum(layer.operations for layer in kept.layers) == kept.operations
+    assert sum(layer.launches for layer in kept.layers) == kept.launches
     # Together they keep what a step holds between its two passes: most of its peak.
     together = sum(layer.kept.at(256) for layer in kept.layers)
     assert 0.6 * kept.held_bytes(256) < together < kept.held_bytes(256)

@@ -15,7 +15,7 @@ from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.runs.history import measured_speeds as module
-from gpupanel.runs.history.measured_speeds import nearest, remember, remembered
+from gpupanel.runs.history.measured_speeds import device_speeds, nearest, remember, remembered
 from gpupanel.runs.locations import bench_dir
 from tests.fakes.devices import CPU_ONLY, RTX_3060, RTX_4090, TWO_UNEQUAL
 
@@ -168,3 +168,24 @@ def test_that_a_folder_that_takes_nothing_costs_only_the_note(
     monkeypatch.setenv("GPUPANEL_STATE_DIR", str(tmp_path / "file" / "state"))
     remember(PROFILE, TWO_UNEQUAL, BENCH)
     assert remembered(PROFILE, TWO_UNEQUAL) is None
+
+
+def test_that_the_speeds_of_devices_alone_are_known() -> None:
+    alone = [
+        each.model_copy(
+            update={
+                "candidate": each.candidate.model_copy(update={"division": BenchDivision.ALONE})
+            }
+        )
+        for each in BENCH.results[:2]
+    ]
+    with_xla = alone[0].model_copy(
+        update={
+            "examples_per_second": 400.0,
+            "candidate": alone[0].candidate.model_copy(update={"variant": "with XLA"}),
+        }
+    )
+    bench = BENCH.model_copy(update={"results": (*alone, *BENCH.results[2:], with_xla)})
+    assert device_speeds(PROFILE, TWO_UNEQUAL) == {}
+    remember(PROFILE, TWO_UNEQUAL, bench)
+    assert device_speeds(PROFILE, TWO_UNEQUAL) == {BOTH[0]: 100.0, BOTH[1]: 50.0}

@@ -1,5 +1,6 @@
 """Has the session's model built when the page asks for it: its layers, and the memory it takes."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QTimer, Slot
@@ -16,6 +17,8 @@ from gpupanel.domain.model_summary import (
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.planning.prepare import Preparation
+from gpupanel.runs.directory.profile_file import anchored
+from gpupanel.runs.history.measured_speeds import device_speeds
 from gpupanel.runs.questions.model_summary import summarize_model
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
@@ -120,7 +123,10 @@ class LayersBinding(SessionToolBinding[SummaryRequest]):
     def _take(self, summary: ModelSummary) -> None:
         if self._request is None:
             return
-        self._session.set_built(self._request, summary)
+        profile, inventory = self._session.profile, self._session.inventory
+        here = anchored(profile, Path.cwd())
+        speeds = {} if inventory is None else device_speeds(here, inventory)
+        self._session.set_built(self._request, summary, speeds)
         self._page.set_built_layers(self._request, summary)
         sentence = summary_sentence(summary)
         if summary.problems:
