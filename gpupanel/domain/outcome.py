@@ -153,6 +153,10 @@ class Metrics(_AllSets):
         known = {key: value for key, value in found.items() if value is not None}
         return self.model_copy(update=known)
 
+    def with_validation_of(self, before: Self) -> Self:
+        """These, and where they are of an epoch that was not validated, the validation before."""
+        return self if self.val_loss is not None else self.with_part("val", before.of_part("val"))
+
     def of_part(self, part: Part) -> Self:
         """What was measured of the validation or the test set, without its prefix."""
         return type(self)(**{name: getattr(self, f"{part}_{name}") for name in SET_METRICS})

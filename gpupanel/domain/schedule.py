@@ -85,7 +85,7 @@ class ScheduleSettings(Value):
     patience_epochs: PositiveInt = setting(
         "Patience",
         "It falls when the validation loss (the training loss where nothing is validated) has not "
-        "fallen for this many epochs.",
+        "fallen for this many epochs, whether each of them was validated or not.",
         default=5,
         unit="epoch",
         applies={"kind": (_FALLS_BY_LOSS,)},

@@ -260,6 +260,16 @@ class TrainingSettings(Value):
         default=False,
         advanced=True,
     )
+    validate_every: PositiveInt = setting(
+        "Validation",
+        "The model is validated after every so many epochs, and always after the last one. The "
+        "best epoch, and early stopping, are decided by the epochs that were validated. More than "
+        "there are epochs: after the last one only.",
+        default=1,
+        advanced=True,
+        prefix=EVERY,
+        unit="epoch",
+    )
     checkpoint_every_epochs: CheckpointPace | Count = setting(
         "Checkpoint",
         "When the weights and the optimizer's state are saved: as epochs end, but of short ones "
@@ -315,7 +325,8 @@ class TrainingSettings(Value):
     early_stopping_patience: PositiveInt | None = setting(
         "Early stopping",
         "Stop when the metric of “Best by” (the training loss where nothing is validated) has not "
-        "improved for this many epochs.",
+        "improved for this many epochs since the best one, also of those that are not validated: "
+        "the training ends after one that is.",
         default=None,
         prefix="after ",
         unit="epoch",
@@ -372,6 +383,10 @@ class TrainingSettings(Value):
         later = self.schedule.curve(fine_tuning.learning_rate, self.epochs, steps_an_epoch)
         later_from = (fine_tuning.from_epoch - 1) * steps_an_epoch
         return replace(curve, later=later, later_from=later_from)
+
+    def validates_after(self, epoch: int) -> bool:
+        """Whether the model is validated after an epoch, counted from 1, where anything is."""
+        return epoch % self.validate_every == 0 or epoch == self.epochs
 
     @property
     def stores_best(self) -> bool:

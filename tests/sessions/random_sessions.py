@@ -157,6 +157,7 @@ class RandomSessions:
             jit_compile=self._maybe(value=True, otherwise=False, chance=0.15),
             seed=random.randrange(2**31),
             early_stopping_patience=self._maybe(1, None),
+            validate_every=random.choice((1, 1, 2, 9)),
             checkpoint_every_epochs=random.choice((0, 1)),
             tensorboard=False,
         )

@@ -111,6 +111,7 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
                 # Of 80 examples none are left over: steps of a remainder are traced apart.
                 global_batch_size=40,
                 learning_rate=0.13,
+                validate_every=2,
                 early_stopping_patience=2,
                 accumulation_steps=2,
                 schedule=ScheduleSettings(

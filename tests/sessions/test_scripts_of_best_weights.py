@@ -64,7 +64,7 @@ def carried_out(root: Path, names: tuple[str, ...]) -> dict[str, Both]:
     several = NpzData(path=str(root / "labels.npz"), predicts="labels", validation_fraction=0.4)
     values = NpzData(path=str(root / "values.npz"), predicts="values", validation_fraction=0.4)
     f1, area, r2 = BestMetric.F1, BestMetric.AUC, BestMetric.R2
-    stopped: dict[str, Any] = {"early_stopping_patience": 3, "epochs": 40}
+    stopped: dict[str, Any] = {"early_stopping_patience": 3, "epochs": 40, "validate_every": 2}
     tuned = {"ema": 0.5, "epochs": 4, "learning_rate": 0.03, "best_metric": f1}
     sessions = {
         "by area, stopped early": session(data, wide, best_metric=area, **stopped),

@@ -77,6 +77,7 @@ TRAININGS = st.builds(
     jit_compile=st.booleans(),
     deterministic=st.booleans(),
     seed=st.integers(0, 2**31 - 1),
+    validate_every=COUNTS,
     checkpoint_every_epochs=st.sampled_from(CheckpointPace) | st.integers(0, 100),
     early_stopping_patience=st.none() | COUNTS,
     tensorboard=st.booleans(),

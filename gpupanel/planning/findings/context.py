@@ -26,6 +26,7 @@ garbage collections, and after half a minute a person has begun to wonder."""
 SETTLED_S: Final = 10.0
 """Of training, or of samples: before, the first examples are read for the first time, and clocks
 and caches are cold. As long as the mean that the trainer reports with its steps."""
+_NO_TIME: Final = TimeSpent()
 _OLD_S: Final = 2.0
 """A reading that is repeated for longer says nothing about now."""
 WORKING_PERCENT: Final = 20.0
@@ -123,6 +124,7 @@ class FindingContext:
         bench: What comparing devices has shown of the same training here; ``None``: nothing.
         support: What TensorFlow answered about the GPUs; ``None``: nothing that is remembered.
         epochs: Those that this start of the run has done, each once, oldest first.
+        total: How the time was spent since the run was started, or started again.
     """
 
     profile: Profile
@@ -141,6 +143,7 @@ class FindingContext:
     bench: Bench | None = None
     support: GpuSupport | None = None
     epochs: tuple[EpochDone, ...] = ()
+    total: TimeSpent = _NO_TIME
 
     @property
     def spent(self) -> TimeSpent:

@@ -59,7 +59,7 @@ def overfitting(context: FindingContext) -> Iterator[Finding]:
     begun = _parted_from(context.epochs)
     if begun is None:
         return
-    last = context.epochs[-1]
+    last = next(each for each in reversed(context.epochs) if _is_known(each.metrics.val_loss))
     settings = context.profile.training
     guess = _guess(last.metrics, 0 if context.data is None else context.data.class_count)
     narrower = _narrower(context.profile.model)
@@ -97,7 +97,7 @@ def does_not_learn(context: FindingContext) -> Iterator[Finding]:
     before, last = epochs[half], epochs[now]
     losses = _smoothed([each.metrics.loss or 0.0 for each in epochs])
     classes = 0 if context.data is None else context.data.class_count
-    guess = _guess(last.metrics, classes)
+    guess = _guess(_last_measured(epochs), classes)
     is_beyond = classes > 1 and losses[now] > _BEYOND_CHANCE * math.log(classes)
     if not guess or (losses[now] < _STANDS * losses[half] and not is_beyond):
         return
@@ -128,10 +128,11 @@ def best_epoch_long_ago(context: FindingContext) -> Iterator[Finding]:
         value = metric.of(each.metrics)
         if metric.is_better(value, best):
             best, place = value, found
-    since = len(epochs) - 1 - place
-    if since < max(_PATIENCE, _LONG_AGO * len(epochs)) or _parted_from(context.epochs) is not None:
+    then, last, first = epochs[place], epochs[-1], context.epochs[0]
+    # Of all epochs, where not each one is validated.
+    since, done = last.epoch - then.epoch, last.epoch - first.epoch + 1
+    if since < max(_PATIENCE, _LONG_AGO * done) or _parted_from(context.epochs) is not None:
         return
-    then, last = epochs[place], epochs[-1]
     name = metric.label[0].lower() + metric.label[1:]
     yield Finding(
         problem=hint(
@@ -151,7 +152,7 @@ def best_epoch_long_ago(context: FindingContext) -> Iterator[Finding]:
             "training.early_stopping_patience",
         ),
         since_s=then.time_s,
-        cost_fraction=since / len(epochs),
+        cost_fraction=since / done,
     )
 
 
@@ -214,6 +215,13 @@ def _guess(metrics: Metrics, classes: int) -> str:
     if loss is not None and loss >= _LIKE_CHANCE * math.log(classes):
         return f"guessing among {classes:,} classes is as good"
     return ""
+
+
+def _last_measured(epochs: Sequence[EpochDone]) -> Metrics:
+    """Metrics of the last epoch, with those of the last validation."""
+    validated = next((each for each in reversed(epochs) if _is_known(each.metrics.val_loss)), None)
+    last = epochs[-1].metrics
+    return last if validated is None else last.with_validation_of(validated.metrics)
 
 
 def _smoothed(losses: Sequence[float]) -> list[float]:

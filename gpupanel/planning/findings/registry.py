@@ -16,6 +16,7 @@ from gpupanel.planning.findings import (
     precision_findings,
     replica_findings,
     sharing_findings,
+    validation_findings,
 )
 from gpupanel.planning.findings.context import FindingContext
 
@@ -24,6 +25,7 @@ FindingRule = Callable[[FindingContext], Iterator[Finding]]
 
 FINDING_RULES: Final[tuple[FindingRule, ...]] = (
     data_findings.training_waits_for_data,
+    validation_findings.validation_takes_long,
     batch_findings.batch_too_small,
     replica_findings.straggler,
     replica_findings.exchange_bound,
@@ -43,6 +45,7 @@ FINDING_RULES: Final[tuple[FindingRule, ...]] = (
 
 CLUSTER_FINDING_RULES: Final[tuple[FindingRule, ...]] = (
     data_findings.training_waits_for_data,
+    validation_findings.validation_takes_long,
     replica_findings.straggler,
     replica_findings.exchange_bound,
     learning_findings.overfitting,

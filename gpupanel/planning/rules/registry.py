@@ -105,6 +105,7 @@ RULES: Final[tuple[Rule, ...]] = (
     training_rules.accumulation_with_batch_norm,
     training_rules.stopping_without_validation,
     training_rules.best_without_validation,
+    training_rules.seldom_validated,
     model_rules.layers_not_divided,
     gpu_support_rules.build_without_cuda,
     gpu_support_rules.kernels_compiled_at_start,

@@ -265,6 +265,41 @@ def stopping_without_validation(context: PlanningContext) -> Iterator[Problem]:
     )
 
 
+def seldom_validated(context: PlanningContext) -> Iterator[Problem]:
+    """Validations that are too rare for what goes by them; codes by which of it does."""
+    training = context.profile.training
+    every, patience = training.validate_every, training.early_stopping_patience
+    if not context.trains or not context.may_validate or every == 1:
+        return
+    if every >= training.epochs:
+        waits = [
+            *(["early stopping never ends the training"] if patience is not None else []),
+            *(["the learning rate never falls"] if training.schedule.follows_loss else []),
+        ]
+        if waits and training.epochs > 1:
+            yield Problem(
+                code="validated_only_at_the_end",
+                severity=Severity.WARNING,
+                field="training.validate_every",
+                message=f"The model is validated after the last epoch only: {' and '.join(waits)}.",
+                hint="Validate more often.",
+                fix=Fix.of("Validate each epoch", "training.validate_every", 1),
+            )
+    elif patience is not None and patience < every:
+        yield Problem(
+            code="patience_below_validation",
+            severity=Severity.HINT,
+            field="training.early_stopping_patience",
+            message=f"The model is validated after every {every:,} epochs, and early stopping "
+            f"waits for {patience:,}: the first validation that is no better ends the training.",
+            hint="Wait for more epochs, or validate more often.",
+            fix=Fix.of(
+                f"Wait for {2 * every:,} epochs", "training.early_stopping_patience", 2 * every
+            ),
+            alternatives=(Fix.of("Validate each epoch", "training.validate_every", 1),),
+        )
+
+
 def best_without_validation(context: PlanningContext) -> Iterator[Problem]:
     """The best epoch's weights are to be kept, and nothing shows which one is the best."""
     training = context.profile.training

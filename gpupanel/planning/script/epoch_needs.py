@@ -16,6 +16,7 @@ class EpochNeeds:
         predicts_several: Perhaps several values of an example.
         validates: Examples are held back.
         may_lack_validation: They are a test set, which the data may not bring.
+        skips_validations: Not after each epoch something is validated.
         tests: A test set is measured at the end.
         may_lack_test: The data may not bring it.
         stops_early: Where the loss gets no better.
@@ -33,6 +34,7 @@ class EpochNeeds:
     predicts_several: bool
     validates: bool
     may_lack_validation: bool
+    skips_validations: bool
     tests: bool
     may_lack_test: bool
     stops_early: bool
@@ -63,6 +65,7 @@ def epoch_needs(profile: Profile) -> EpochNeeds:
         predicts_several=predicts_values and data.may_predict_several,
         validates=data.may_validate,
         may_lack_validation=data.may_validate_on_test_set and data.has_test_set is None,
+        skips_validations=data.may_validate and min(training.validate_every, training.epochs) > 1,
         tests=data.may_test,
         may_lack_test=data.may_test and data.has_test_set is None,
         stops_early=stops_early,

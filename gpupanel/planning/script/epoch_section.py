@@ -44,17 +44,17 @@ val_loss, measure = mean_over(evaluation_step, x_val, y_val, np.arange(len(x_val
 line += f"  val_loss {val_loss:.6f}  val {MEASURE} {measure:.6f}"
 """
 _PLATEAU = """
-    if plateau_loss - watched > $least * abs(watched):
+    if ${seen}plateau_loss - watched > $least * abs(watched):
         plateau_loss, plateau_epochs = watched, 0
     else:
         plateau_epochs += 1
-    if plateau_epochs >= $epochs:
+    if ${seen}plateau_epochs >= $epochs:
         plateau_epochs, factor = 0, max(factor * $factor, $least_rate)
         optimizer.learning_rate = $greatest * factor
 """
 _STOP = """
     waited = 0 if better else waited + 1
-    if waited >= $patience:
+    if ${seen}waited >= $patience:
         break
 """
 _VALUES = {BestMetric.LOSS: "val_loss", BestMetric.ACCURACY: "measure", BestMetric.ERROR: "measure"}
@@ -63,7 +63,7 @@ _FIGURE = "figure(outputs_of(x_val), y_val)"
 
 
 def epoch_section(needs: EpochNeeds, profile: Profile, size: str) -> str:
-    """Python that trains epoch by epoch, and validates after each.
+    """Python that trains epoch by epoch, and validates after each that is due.
 
     Args:
         needs: Of the profile.
@@ -100,24 +100,33 @@ def _epoch(needs: EpochNeeds, profile: Profile, size: str) -> Iterator[str]:
         yield "    watched = loss"
     if needs.compares:
         yield "    value = loss"
-    if needs.may_lack_validation:
-        yield "    if len(x_val):"
+    if needs.skips_validations:
+        lacks = "len(x_val) == 0 or " if needs.may_lack_validation else ""
+        every = profile.training.validate_every
+        yield f"    is_due = {lacks}epoch % {every} == 0 or epoch == EPOCHS"
+    conditions = [
+        *(["is_due"] if needs.skips_validations else []),
+        *(["len(x_val)"] if needs.may_lack_validation else []),
+    ]
+    if conditions:
+        yield f"    if {' and '.join(conditions)}:"
     if needs.validates:
         validated = lines_of(_validated(needs, profile, size))
-        yield indented(validated, 8 if needs.may_lack_validation else 4)
+        yield indented(validated, 8 if conditions else 4)
     yield "    print(line, flush=True)"
+    seen = "is_due and " if needs.skips_validations else ""
     if needs.compares:
-        yield f"    better = best_value - value > {LEAST_PROGRESS} * abs(value)"
+        yield f"    better = {seen}best_value - value > {LEAST_PROGRESS} * abs(value)"
         yield "    best_value = value if better else best_value"
     if needs.keeps_best:
         is_known = " and len(x_val)" if needs.may_lack_validation else ""
         yield f"    if better{is_known}:"
         yield "        best_epoch, kept = epoch, measured_weights()"
     if needs.follows_loss:
-        yield _plateau(needs, profile)
+        yield _plateau(needs, profile, seen)
     if needs.stops_early:
         patience = profile.training.early_stopping_patience
-        yield Template(_STOP).substitute(patience=patience)
+        yield Template(_STOP).substitute(patience=patience, seen=seen)
 
 
 def _later_layers(needs: EpochNeeds, profile: Profile) -> Iterator[str]:
@@ -148,13 +157,14 @@ def _validated(needs: EpochNeeds, profile: Profile, size: str) -> Iterator[str]:
         yield f"value = {sign}{_VALUES.get(metric, _FIGURE)}"
 
 
-def _plateau(needs: EpochNeeds, profile: Profile) -> str:
+def _plateau(needs: EpochNeeds, profile: Profile, seen: str) -> str:
     training = profile.training
     return Template(_PLATEAU).substitute(
         least=LEAST_PROGRESS,
         epochs=training.schedule.patience_epochs,
         factor=training.schedule.factor,
         least_rate=training.schedule.least,
+        seen=seen,
         greatest="greatest" if needs.learns_later else training.learning_rate,
     )
 

@@ -66,7 +66,7 @@ print(f"test_loss {loss:.6f}  test {MEASURE} {measure:.6f}")
 
 
 def training_section(profile: Profile, plan: LaunchPlan) -> str:
-    """Python that trains, validates after each epoch, saves ``model.keras`` and tests it."""
+    """Python that trains, validates after epochs, saves ``model.keras`` and tests it."""
     data, training = profile.data, profile.training
     needs = epoch_needs(profile)
     # What accumulates is measured in parts, too.

@@ -73,7 +73,8 @@ class RunStatus(Value):
         time_lately: Where that of about the last second went.
         energy: What the run's devices took, once it ended; ``None``: none of them says it.
         learning_rate: Of the last reported step.
-        metrics: Of the last epoch done; of the whole run once it ended.
+        metrics: Of the last epoch done, those of the validation of the last one that was validated;
+            of the whole run once it ended.
         kept_epoch: The epoch of which the metrics are once the run ended and its model was saved.
         best: The epoch that validated best; ``None`` without validation.
         problems: Reported by the run so far; the one that ended it is the last.
@@ -286,7 +287,7 @@ class RunStatus(Value):
                 }
             case events.EpochDone():
                 return {
-                    "metrics": event.metrics,
+                    "metrics": event.metrics.with_validation_of(self.metrics),
                     "epoch": event.epoch,
                     "best": self._best_after(event),
                 }

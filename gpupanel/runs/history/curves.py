@@ -192,10 +192,14 @@ class _Table:
         while (starts := self._starts_of_spans(known[_STEP])).size > count:
             self._span *= 2.0
         ends = np.append(starts[1:], self._length) - 1
-        reports = np.add.reduceat(known[_REPORTS], starts)
-        sums = np.add.reduceat(known[_FIRST_VALUE:] * known[_REPORTS], starts, axis=1)
+        reports, values = known[_REPORTS], known[_FIRST_VALUE:]
+        # Not each epoch is validated: a mean is of what was measured.
+        weights = np.where(np.isnan(values), 0.0, reports)
+        sums = np.add.reduceat(np.where(weights, values, 0.0) * weights, starts, axis=1)
+        counted = np.add.reduceat(weights, starts, axis=1)
+        means = np.divide(sums, counted, out=np.full_like(sums, np.nan), where=counted > 0.0)
         # A mean stands where the last of its points stood, as a report of several steps does.
-        self._columns = np.vstack((known[:_REPORTS, ends], reports, sums / reports))
+        self._columns = np.vstack((known[:_REPORTS, ends], np.add.reduceat(reports, starts), means))
         self._length = starts.size
 
     def _starts_of_spans(self, steps: Floats) -> NDArray[np.intp]:

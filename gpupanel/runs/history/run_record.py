@@ -222,11 +222,15 @@ def _is_claimed(ends: EventEnds, at: int, restart: RunRestarted) -> bool:
 
 
 def _last_metrics(ends: EventEnds) -> Metrics:
-    """Metrics of the last epoch, if it is near the end of the events."""
+    """Metrics of the last epoch, and of the last validation, if near the end of the events."""
     while (found := ends.last_of(EpochDone)) is None:
         if not ends.lengthen():
             return Metrics()
-    return found[1].metrics
+    metrics = found[1].metrics
+    if metrics.val_loss is not None:
+        return metrics
+    validated = ends.last_of(EpochDone, lambda event: event.metrics.val_loss is not None)
+    return metrics if validated is None else metrics.with_validation_of(validated[1].metrics)
 
 
 def read_progress(layout: RunLayout, task: str) -> tuple[RunProgress | None, float | None]:

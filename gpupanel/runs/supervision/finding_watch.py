@@ -25,6 +25,7 @@ from gpupanel.domain.finding import Finding
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.telemetry import DeviceProcess, TelemetrySample
+from gpupanel.domain.time_spent import TimeSpent
 from gpupanel.files.process_log import write_to_process_log
 from gpupanel.planning.findings.context import (
     WINDOW_S,
@@ -116,6 +117,7 @@ class FindingWatch:
 
     def _reset(self) -> None:
         self._reports: deque[TimedReport] = deque()
+        self._total = TimeSpent()
         self._hosts: deque[HostObservation] = deque(maxlen=_HOSTS)
         self._pids: dict[int, int] = {}
         self._data: DataReady | None = None
@@ -220,6 +222,7 @@ class FindingWatch:
         self._reports.append(
             TimedReport(time_s=event.time_s, step=event.step, epoch=self._epoch, spent=event.spent)
         )
+        self._total = self._total.plus(event.spent)
         seconds = sum(report.spent.seconds for report in self._reports)
         while len(self._reports) > 1 and seconds - self._reports[0].spent.seconds >= WINDOW_S:
             seconds -= self._reports.popleft().spent.seconds
@@ -257,6 +260,7 @@ class FindingWatch:
             bench=self._bench,
             support=self._support,
             epochs=tuple(self._epochs),
+            total=self._total,
         )
 
     def _note_clocks(self, samples: tuple[TelemetrySample, ...]) -> None:

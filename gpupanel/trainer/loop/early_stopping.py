@@ -13,19 +13,23 @@ def after_epoch(
     metrics: Metrics,
     schedule: ScheduleSettings = NO_SCHEDULE,
     best_metric: BestMetric = BestMetric.LOSS,
+    *,
+    validates: bool = False,
 ) -> Position:
     """The start of the next epoch, with what is remembered of the losses until this one.
 
     Early stopping watches what decides which epoch is the best, where that is measured; else the
     validation loss, or where nothing is validated, the training loss. A schedule watches the loss.
+    An epoch that is not validated only counts among those without progress.
 
     Args:
         position: At the end of an epoch.
         metrics: Of that epoch.
         schedule: Of the learning rate, which may be lowered now.
         best_metric: Decides which epoch is the best.
+        validates: There are validation examples, though perhaps not measured after this epoch.
     """
-    watched = metrics.loss if metrics.val_loss is None else metrics.val_loss
+    watched = metrics.val_loss if validates or metrics.val_loss is not None else metrics.loss
     least, best = position.best_loss, _best_after(position, metrics, best_metric)
     is_less = _is_progress(least, watched)
     better = is_less if best_metric.of(metrics) is None else best is not position.best
@@ -56,11 +60,17 @@ def _best_after(
 def _after_plateau(
     position: Position, watched: float | None, schedule: ScheduleSettings
 ) -> Position:
-    """The position after an epoch: Keras's ``ReduceLROnPlateau`` without a cooldown."""
+    """The position after an epoch: Keras's ``ReduceLROnPlateau`` without a cooldown.
+
+    Args:
+        position: With what is remembered of the epochs before.
+        watched: ``None``: it was not measured, so that the rate stays.
+        schedule: Of the learning rate.
+    """
     best, waited, factor = position.plateau_loss, position.plateau_epochs + 1, position.rate_factor
     if _is_progress(best, watched):
         best, waited = watched, 0
-    elif waited >= schedule.patience_epochs:
+    elif watched is not None and waited >= schedule.patience_epochs:
         waited, factor = 0, max(factor * schedule.factor, schedule.least)
     changes = {"plateau_loss": best, "plateau_epochs": waited, "rate_factor": factor}
     return position.model_copy(update=changes)
@@ -70,18 +80,23 @@ def _is_progress(best: float | None, watched: float | None) -> bool:
     return watched is not None and (best is None or best - watched > LEAST_PROGRESS * abs(watched))
 
 
-def reason_to_stop(position: Position, training: TrainingSettings) -> Problem | None:
+def reason_to_stop(
+    position: Position, training: TrainingSettings, *, validates: bool = False
+) -> Problem | None:
     """Why training ends here, before its last epoch; ``None`` to go on.
 
     Args:
         position: At the start of an epoch.
         training: Holds the patience.
+        validates: There are validation examples: it ends after an epoch that was validated.
     """
     patience, done = training.early_stopping_patience, position.epoch - 1
-    waited = position.epochs_without_progress
+    waited, metrics = position.epochs_without_progress, position.metrics
     if patience is None or waited < patience or done == training.epochs:
         return None
-    metric, metrics = training.best_metric, position.metrics
+    if validates and metrics.val_loss is None:
+        return None
+    metric = training.best_metric
     name = "training loss" if metrics.val_loss is None else "validation loss"
     if metric.of(metrics) is not None:
         name = f"validation {metric.label.partition(' ')[2]}"

@@ -8,6 +8,7 @@ import numpy as np
 
 from gpupanel.domain.events import EpochDone, FineTuningBegan, Phase, ProblemReported
 from gpupanel.domain.outcome import Metrics
+from gpupanel.domain.problem import Problem
 from gpupanel.trainer.balancing.balancing import make_balancing
 from gpupanel.trainer.datasets.examples import Examples, Indices
 from gpupanel.trainer.datasets.split import Split
@@ -58,6 +59,7 @@ class TrainingLoop:
         self._interruptions = interruptions
         self._consensus = make_consensus(run, interruptions)
         self._record = record
+        self._validates = learner.validation_calls is not None and split.validation is not None
         self._leads = run.leads
         self._saving = Saving(run, learner, events, split.content, restored.best)
         self._position = position = restored.position
@@ -117,7 +119,7 @@ class TrainingLoop:
         last = self._settings.epochs
         while self._position.epoch <= last:
             # Checked before the epoch: a checkpoint may be of just this moment.
-            reason = reason_to_stop(self._position, self._settings)
+            reason = self._reason_to_stop()
             if reason is not None:
                 self._events.write(ProblemReported(time_s=time.time(), problem=reason))
                 return None
@@ -125,24 +127,21 @@ class TrainingLoop:
             interruption = self._do_epoch(board)
             if interruption is not None:
                 return interruption
-            ends = epoch == last or reason_to_stop(self._position, self._settings) is not None
+            ends = epoch == last or self._reason_to_stop() is not None
             if self._saving.is_due_after(epoch, ends=ends):
                 self._save_checkpoint("epoch")
         return None
 
+    def _reason_to_stop(self) -> Problem | None:
+        return reason_to_stop(self._position, self._settings, validates=self._validates)
+
     def _do_epoch(self, board: TensorBoardFiles) -> Interruption | None:
-        """Train, validate and report one epoch, and turn to the next."""
+        """Train, validate where that is due, and report one epoch, and turn to the next."""
         start_s = time.monotonic()
         interruption = self._train_epoch()
         if interruption is not None:
             return interruption
-        metrics = self._epoch_metrics()
-        with self._times.validating():
-            measured = self._measure(
-                self._learner.validation_calls, self._split.validation, Phase.VALIDATING
-            )
-            if not isinstance(measured, Interruption):
-                self._predictions.end_epoch(self._position.epoch)
+        metrics, measured = self._epoch_metrics(), self._validate()
         if isinstance(measured, Interruption):
             # Its last steps may not have been reported yet.
             self._report_steps(now=True)
@@ -158,7 +157,9 @@ class TrainingLoop:
         self._record.metrics = metrics
         self._record.epochs += 1
         schedule, metric = self._settings.schedule, self._settings.best_metric
-        self._position = after_epoch(self._position, metrics, schedule, metric)
+        self._position = after_epoch(
+            self._position, metrics, schedule, metric, validates=self._validates
+        )
         best = self._position.best
         is_best = best is not None and best.step == self._position.step
         if best is not None and is_best:
@@ -170,6 +171,19 @@ class TrainingLoop:
         if self._settings.tensorboard and self._leads:
             board.write_epoch(done.epoch, metrics)
         return None
+
+    def _validate(self) -> Metrics | Interruption:
+        """Metrics of the validation set after an epoch that has a turn; of another epoch none."""
+        epoch, learner = self._position.epoch, self._learner
+        if not (self._validates and self._settings.validates_after(epoch)):
+            return Metrics()
+        with self._times.validating():
+            measured = self._measure(
+                learner.validation_calls, self._split.validation, Phase.VALIDATING
+            )
+            if not isinstance(measured, Interruption):
+                self._predictions.end_epoch(epoch)
+        return measured
 
     def _begin_epoch(self) -> Indices:
         """Turn to the epoch of the position; gives its examples."""

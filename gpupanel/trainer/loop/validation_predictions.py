@@ -35,7 +35,8 @@ from gpupanel.trainer.started_run import StartedRun
 _MOST_SHARE = 0.05
 """Of the time of a training: after epochs too short for that nothing is predicted."""
 _EACH_EPOCH = 200
-"""So many epochs are all written; of more every second one, of twice as many every fourth."""
+"""So many validated epochs are all written; of more every second one, of twice as many every
+fourth."""
 _VALUES, _DIGITS = 8, 5
 _LONGEST_SIDE = 80
 """Of an image: a run's folder has all of them, and a sweep has many runs."""
@@ -102,7 +103,9 @@ class ValidationPredictions:
             self._log.close()
 
     def _is_time(self, epoch: int) -> bool:
-        if epoch % _every(epoch):
+        # Of many validations, not of many epochs: few of these may be validated.
+        validated = -(-epoch // self._run.profile.training.validate_every)
+        if validated % _every(validated):
             return False
         if self._ended_s is None:
             return True
@@ -227,10 +230,10 @@ class ValidationPredictions:
         ]
 
 
-def _every(epoch: int) -> int:
-    """Of how many epochs one is written about: a training may be longer than a file."""
+def _every(validated: int) -> int:
+    """Of how many validated epochs one is written about: a training may be longer than a file."""
     every = 1
-    while epoch > _EACH_EPOCH * every:
+    while validated > _EACH_EPOCH * every:
         every *= 2
     return every
 

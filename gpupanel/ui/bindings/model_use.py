@@ -151,8 +151,10 @@ class ModelUse(QObject):
 
     def _evaluation(self, base: Profile, model_path: str) -> Profile:
         trained, status = self._control.shown_profile, self._control.shown_status
-        metrics = None if status is None else status.metrics
-        was_measured = metrics is not None and (metrics.val_loss, metrics.test_loss) != _NONE
+        # The model's epoch may not have been validated itself.
+        was_measured = status is not None and (
+            status.best is not None or (status.metrics.val_loss, status.metrics.test_loss) != _NONE
+        )
         profile = self._doing(base, "evaluate", model_path, trained)
         return evaluating(profile, trained, model_path, was_measured=was_measured)
 

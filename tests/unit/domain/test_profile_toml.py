@@ -85,6 +85,7 @@ trainings = st.builds(
     optimizer=st.sampled_from(Optimizer),
     learning_rate=st.floats(1e-9, 1e3),
     seed=st.integers(0, 2**31 - 1),
+    validate_every=counts,
     early_stopping_patience=st.none() | counts,
 )
 profiles = st.builds(

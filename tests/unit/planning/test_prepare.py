@@ -34,6 +34,7 @@ from gpupanel.planning.prepare import prepare
 from tests.fakes.devices import CPU_ONLY, RTX_3060, RTX_4090, TWO_UNEQUAL, sample_with
 
 MIRRORED = StrategySettings(kind=StrategyKind.MIRRORED)
+PLATEAU = ScheduleSettings(kind="reduce_on_plateau")
 
 
 def profile_with(**parts: Any) -> Profile:
@@ -876,6 +877,49 @@ def test_that_a_best_epoch_that_is_asked_for_and_cannot_be_known_is_a_hint() -> 
     validated = DigitsData(validation_fraction=0.2)
     kept = cpu_profile(data=validated, training=TrainingSettings(keep=Keep.BEST))
     assert prepare(kept, CPU_ONLY).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("settings", "code", "words"),
+    [
+        ({"early_stopping_patience": 9}, "validated_only_at_the_end", "early stopping never"),
+        ({"schedule": PLATEAU}, "validated_only_at_the_end", "the learning rate never falls."),
+        (
+            {"early_stopping_patience": 9, "schedule": PLATEAU},
+            "validated_only_at_the_end",
+            "early stopping never ends the training and the learning rate never falls.",
+        ),
+        ({"epochs": 21, "early_stopping_patience": 9}, "patience_below_validation", "waits for 9"),
+    ],
+)
+def test_that_validations_too_rare_for_what_goes_by_them_are_reported(
+    settings: dict[str, Any], code: str, words: str
+) -> None:
+    validated = DigitsData(validation_fraction=0.2)
+    seldom = TrainingSettings(**{"epochs": 20, "validate_every": 20, **settings})
+    profile = cpu_profile(data=validated, training=seldom)
+    problem = found(profile, code, CPU_ONLY)
+    assert words in problem.message
+    for fix in (problem.fix, *problem.alternatives):
+        assert fix is not None
+        assert prepare(apply_fix(profile, fix), CPU_ONLY).problems == ()
+    # Where nothing is validated there is another problem.
+    unvalidated = cpu_profile(data=DigitsData(), training=seldom)
+    assert code not in [each.code for each in prepare(unvalidated, CPU_ONLY).problems]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"epochs": 20, "validate_every": 20},
+        {"epochs": 1, "validate_every": 5, "early_stopping_patience": 3},
+        {"epochs": 20, "validate_every": 5, "schedule": PLATEAU},
+        {"epochs": 20, "validate_every": 5, "early_stopping_patience": 5},
+    ],
+)
+def test_that_validations_may_be_rare(settings: dict[str, Any]) -> None:
+    data, training = DigitsData(validation_fraction=0.2), TrainingSettings(**settings)
+    assert prepare(cpu_profile(data=data, training=training), CPU_ONLY).problems == ()
 
 
 def test_that_nesterov_momentum_without_momentum_is_reported() -> None:

@@ -255,6 +255,36 @@ def test_that_a_best_epoch_that_is_long_past_is_named_with_what_it_cost() -> Non
     assert not list(best_epoch_long_ago(course(falling(30), falling(30))))
 
 
+def seldom(values: Sequence[float], every: int) -> list[float | None]:
+    """As validated after every so many epochs."""
+    return [None if (place + 1) % every else value for place, value in enumerate(values)]
+
+
+def test_that_epochs_without_a_validation_hide_no_overfitting() -> None:
+    rising = [1.0 + 0.04 * abs(place - 12) for place in range(40)]
+    right = {"accuracy": [0.97] * 40, "val_accuracy": seldom([0.675] * 40, 3)}
+    problem = found(course(falling(40), seldom(rising, 3), **right))["overfitting"]
+    # The last epoch that was validated is the 39th.
+    assert "the validation loss went from" in problem.message
+    assert "to 2.040, and" in problem.message
+    assert "67.5 % in validation" in problem.message
+
+
+def test_that_a_constant_guess_is_known_by_the_last_validation() -> None:
+    flat = [math.log(10)] * 20
+    accuracy = {"val_accuracy": seldom([0.1] * 20, 3), "val_f1": seldom([0.018] * 20, 3)}
+    problem = found(course(flat, seldom(flat, 3), **accuracy))["does_not_learn"]
+    assert "it takes nearly every example for the same class (10.0 % right)" in problem.message
+
+
+def test_that_epochs_without_a_validation_count_since_the_best_one() -> None:
+    standing = [max(0.2, 1.0 - 0.05 * place) + 0.001 * place for place in range(60)]
+    [finding] = best_epoch_long_ago(course(standing, seldom(standing, 4)))
+    assert "since epoch 20: its validation loss was" in finding.problem.message
+    assert "that of epoch 60 is" in finding.problem.message
+    assert finding.cost_fraction == pytest.approx(40 / 60)
+
+
 RECORDED = json.loads((WINDOWS / "clean_courses.json").read_text())
 """Twenty real trainings on two processors, each epoch's training and validation metrics."""
 KEYS = ("loss", "val_loss", "accuracy", "val_accuracy", "val_f1", "val_r2")
@@ -274,3 +304,12 @@ def test_that_nothing_is_said_of_a_clean_training_at_any_moment(name: str) -> No
     )
     for count in range(1, len(epochs) + 1):
         assert found(replace(whole, data=data, epochs=epochs[:count])) == {}, count
+    unmeasured = {key: None for key in KEYS if key.startswith("val_")}
+    seldom_validated = tuple(
+        each
+        if each.epoch % 3 == 0
+        else each.model_copy(update={"metrics": each.metrics.model_copy(update=unmeasured)})
+        for each in epochs
+    )
+    for count in range(1, len(epochs) + 1):
+        assert found(replace(whole, data=data, epochs=seldom_validated[:count])) == {}, count

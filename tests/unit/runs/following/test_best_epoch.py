@@ -53,3 +53,11 @@ def test_that_a_resumed_run_has_the_best_epoch_of_its_checkpoint() -> None:
     resumed = TrainingResumed(time_s=1.0, path="x", epoch=3, step=2, best=first)
     # The third epoch, which was the best, is trained again.
     assert status.after(resumed).best == BestEpoch(epoch=1, val_loss=2.0)
+
+
+def test_that_the_last_validation_stands_until_there_is_another() -> None:
+    status = after(RunStatus(), None, 3.0, None)
+    assert (status.metrics.val_loss, status.epoch) == (3.0, 3)
+    assert status.best == BestEpoch(epoch=2, val_loss=3.0)
+    assert after(status, 4.0, first=4).metrics.val_loss == 4.0
+    assert after(RunStatus(), None, None).metrics == Metrics(loss=1.0)

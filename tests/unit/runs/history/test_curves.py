@@ -158,3 +158,19 @@ def test_that_metrics_are_shown_in_this_order() -> None:
         *("examples_per_second", "learning_rate", "gradient_norm", "waiting_for_data"),
         "step_time_ms",
     ]
+
+
+def test_that_a_curve_of_every_third_epoch_has_its_values_also_when_it_is_thinned() -> None:
+    validated = {number: 100.0 + number for number in range(3, 301, 3)}
+    epochs = [
+        epoch(1000.0 + number, number, loss=1.0, **({"val_loss": found} if found else {}))
+        for number in range(1, 301)
+        for found in [validated.get(number)]
+    ]
+    whole = recorded(*epochs).points()["val_loss"]
+    assert dict(zip(whole.steps.tolist(), whole.values.tolist(), strict=True)) == validated
+    thinned = recorded(*epochs, most_points=64).points()["val_loss"]
+    assert 16 <= len(thinned) <= 64
+    # The mean of a span is near the value at its end, of values that rise evenly.
+    assert np.abs(thinned.values - thinned.steps - 100.0).max() < 300 / 16
+    assert np.diff(thinned.values).min() > 0.0

@@ -136,6 +136,19 @@ def test_that_a_run_killed_between_epochs_keeps_what_the_last_one_reached(runs_d
     assert summary.flaw is None
 
 
+def test_that_a_killed_run_has_its_last_validation_beside_its_last_epoch(runs_dir: Path) -> None:
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        for epoch, validated in enumerate((0.9, 0.7, None, None), start=1):
+            metrics = Metrics(loss=1.0 / epoch, val_loss=validated)
+            run.write(
+                events.EpochDone(
+                    time_s=STARTED_S + epoch, epoch=epoch, step=epoch, metrics=metrics, seconds=1.0
+                )
+            )
+    assert only(runs_dir).metrics == Metrics(loss=0.25, val_loss=0.7)
+
+
 @pytest.mark.parametrize("is_listed_again", [False, True], ids=["one run", "listed again"])
 def test_that_a_run_that_ends_while_it_is_read_is_not_lost(
     runs_dir: Path, monkeypatch: pytest.MonkeyPatch, is_listed_again: bool
