@@ -36,7 +36,7 @@ class CheckpointPace(ChoiceEnum):
 
     AUTO = (
         "auto",
-        "As epochs end, at most every 5 s",
+        "At most every 5 s",
         "At the end of an epoch, when the last one is five seconds old, and at the end.",
     )
 
@@ -261,7 +261,7 @@ class TrainingSettings(Value):
         advanced=True,
     )
     validate_every: PositiveInt = setting(
-        "Validation",
+        "Validate",
         "The model is validated after every so many epochs, and always after the last one. The "
         "best epoch, and early stopping, are decided by the epochs that were validated. More than "
         "there are epochs: after the last one only.",
