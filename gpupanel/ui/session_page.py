@@ -340,13 +340,15 @@ class SessionPage(QWidget):
 
     @Slot(object)
     def _show_preview(self, preview: DataPreview) -> None:
+        asked = self._previewed
+        if asked is None or asked != preview_request(self._session.profile, EXAMPLE_LIMIT):
+            return  # of what was chosen before: what is chosen now is asked about in a moment
         self._preview_has_problems = bool(preview.problems or preview.model_problems)
         self.data.setPreview(preview)
         self._preview = preview
         self.strategy.setLayers(_layers(self._session.profile, preview, self._built))
         self.plan.setData(preview)
-        if self._previewed is not None:
-            self._session.set_preview(self._previewed, preview)
+        self._session.set_preview(asked, preview)
 
     @Slot(Qt.ApplicationState)
     def _check_again(self, state: Qt.ApplicationState) -> None:

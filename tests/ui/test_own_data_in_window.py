@@ -11,6 +11,7 @@ from PySide6.QtCore import QSettings, Qt
 from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from gpupanel.domain.preview import DataPreview, preview_request
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.own_data import Pretrained, pretrained_networks
 from gpupanel.planning.starting_profile import starting_profile
@@ -191,3 +192,19 @@ def test_that_the_plan_shows_no_numbers_of_the_data_before(
     assert window.session.trained_count is None
     assert not window.session.buttons.start
     assert window.session.state_text == "Reading the data…"
+
+
+def test_that_an_answer_about_other_data_is_not_taken_for_that_of_the_chosen_data(
+    qtbot: QtBot, window: MainWindow, photos: Path
+) -> None:
+    qtbot.waitUntil(lambda: window.session.buttons.start)
+    request = preview_request(window.session.profile)
+    window.session_page.data.take((str(photos),))
+    # It was on its way when the data was changed.
+    of_digits = DataPreview(example_count=1_797, trained_count=1_438, held_out_count=359)
+    window.core.preview_loader.answered.emit(of_digits)
+    assert request != preview_request(window.session.profile)
+    assert window.session.is_reading_data
+    assert window.session.trained_count is None
+    assert not window.session.buttons.start
+    qtbot.waitUntil(lambda: window.session.trained_count == 32)
