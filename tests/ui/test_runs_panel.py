@@ -542,6 +542,31 @@ def test_that_columns_fit_their_widest_value_and_never_get_narrower(panel, table
     assert table.columnWidth(0) == width
 
 
+def test_that_a_long_name_has_the_room_that_there_is_and_is_cut_before_others(qtbot, panel, table):
+    long = BEST.model_copy(update={"label": "a name that is rather long " * 4})
+    panel.resize(1800, 500)
+    panel.show()
+    panel.setRuns((long,))
+    qtbot.waitUntil(lambda: table.viewport().width() > 1500)
+    assert table.columnWidth(0) > table.fontMetrics().horizontalAdvance(long.label)
+    others = {at: table.columnWidth(at) for at in range(1, 5)}
+
+    panel.resize(1300, 500)
+    qtbot.waitUntil(lambda: table.viewport().width() < 1300)
+
+    qtbot.waitUntil(lambda: table.horizontalScrollBar().maximum() == 0)
+    assert 160 <= table.columnWidth(0) < table.fontMetrics().horizontalAdvance(long.label)
+    assert others == {at: table.columnWidth(at) for at in range(1, 5)}
+
+
+def test_that_a_table_may_be_lower_than_the_words_in_its_place(panel):
+    panel.setRuns(())
+    empty = panel.minimumSizeHint().height()
+    panel.setRuns(RUNS)
+    # Below a queue in a small window it keeps some rows, and the window its height.
+    assert panel.minimumSizeHint().height() < empty - 40
+
+
 def test_that_columns_are_hidden_and_remembered(qtbot, panel, table, tmp_path):
     settings = QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat)
     menu = table.column_menu(panel)

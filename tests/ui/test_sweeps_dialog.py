@@ -262,6 +262,20 @@ def test_that_columns_become_wide_enough_for_what_comes(qtbot, runs_dir):
     assert header.length() == table.viewport().width()
 
 
+def test_that_long_names_of_runs_are_cut_before_a_column_is_out_of_sight(qtbot, runs_dir):
+    layout = written(runs_dir)
+    name = "2026-11-24T05-00-00-" + "a-name-that-is-long-" * 6
+    append_event(layout, TrialStarted(time_s=0, number=1, run=name))
+    dialog = SweepsDialog()
+    qtbot.addWidget(dialog)
+    dialog.show()
+    dialog.setSweeps(SweepsRead((layout.root.name,), sweep_status(layout)))
+    table = dialog.findChild(QTableView, "sweeps_trials")
+    qtbot.waitUntil(lambda: table.columnWidth(7) > 128)
+    qtbot.waitUntil(lambda: table.horizontalScrollBar().maximum() == 0)
+    assert name in table.model().index(0, 7).data(Qt.ItemDataRole.ToolTipRole)
+
+
 def test_that_without_sweeps_it_says_how_one_is_started(qtbot):
     dialog = SweepsDialog()
     qtbot.addWidget(dialog)

@@ -60,6 +60,8 @@ _NONE = (
     ),
 )
 _OPEN = (TrialPhase.WAITING, TrialPhase.RUNNING)
+_LEAST_RUN = 16 * GRID
+"""Pixels of the names of runs, which are long: they are cut before others are out of sight."""
 
 
 class SweepsDialog(QDialog):
@@ -201,7 +203,8 @@ class SweepsDialog(QDialog):
             before = [column.title for column in self._table.content.columns]
             columns = _columns(status)
             self._table.content.set_columns(columns, status.trials)
-            self._table.fit_columns(anew=before != [column.title for column in columns])
+            is_new = before != [column.title for column in columns]
+            self._table.fit_columns(anew=is_new, least_last=_LEAST_RUN)
             self._draw(status)
         self._show_choice()
 
@@ -356,7 +359,8 @@ def _state_text(trial: TrialStatus) -> str:
 def _tip(trial: TrialStatus) -> str:
     values = [f"{setting_title(key)}: {exact_text(value)}" for key, value in trial.values.items()]
     problem = [] if trial.problem is None else [with_titles(problem_sentences(trial.problem))]
-    return "\n".join([f"Trial {trial.number}: {_state_text(trial)}", *values, *problem])
+    run = [] if trial.run is None else [f"Run: {visible_line(trial.run)}"]
+    return "\n".join([f"Trial {trial.number}: {_state_text(trial)}", *values, *run, *problem])
 
 
 def _metric_words(metric: str) -> Callable[[float | None], str]:

@@ -28,7 +28,7 @@ _WIDEST_SEARCH = 200
 _LONGEST_SEARCH = 200
 _NOTHING_YET = "The output of TensorFlow and the trainer appears here during a run."
 _NO_OUTPUT = "No output recorded"
-_ALL_FOLDED = "Nothing but what TensorFlow prints in every run, which is folded away above."
+_ALL_FOLDED = "Only what TensorFlow prints in every run, folded away above."
 
 
 class LogPanel(QWidget):

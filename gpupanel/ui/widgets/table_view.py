@@ -63,12 +63,14 @@ class TableView(QTableView, Generic[RowT]):
             self.selectionModel().setCurrentIndex(QModelIndex(), nothing)
         super().rowsAboutToBeRemoved(parent, start, end)
 
-    def fit_columns(self, *, anew: bool = False) -> None:
+    def fit_columns(self, *, anew: bool = False, least_last: int | None = None) -> None:
         """Widen columns to what stands in them; none gets narrower, so that nothing jumps.
 
         Args:
             anew: The columns are others than before. Else those that a person has drawn to another
                 width keep it.
+            least_last: In pixels, of the last column, whose texts are cut where there is no room
+                for all; ``None``: it is as wide as its texts.
         """
         header = self.horizontalHeader()
         header.setStretchLastSection(False)
@@ -82,6 +84,9 @@ class TableView(QTableView, Generic[RowT]):
             if column not in self._fitted_widths or wanted > width:
                 header.resizeSection(column, wanted)
             self._fitted_widths[column] = header.sectionSize(column)
+        if least_last is not None:
+            # What it is stretched from.
+            header.resizeSection(header.count() - 1, least_last)
         # Only so does Qt stretch it after the columns were made others.
         header.setStretchLastSection(True)
 

@@ -23,7 +23,7 @@ _MOST_PAINTED = 128
 _MOST_NAMES_MEASURED = 50
 _MOST_SUMMED_UP = 100
 _LEAST_CELL = 4
-_LARGEST_CELL = 56
+_LARGEST_CELL = 96
 """Unless a class name is wider."""
 _WITH_COUNT = 22
 """Cells smaller than this, in pixels, have no room for a number."""

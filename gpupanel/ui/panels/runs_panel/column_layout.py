@@ -134,12 +134,14 @@ class ColumnLayout(QObject):
             self._table.fontMetrics(),
             self._header.fontMetrics(),
             least,
+            self._table.viewport().width(),
         )
-        last = self._last_shown()
         with self.arranging():
+            # The last one is stretched from its own width, and never below.
+            self._header.setStretchLastSection(False)
             for place in shown:
-                if place != last:
-                    self._header.resizeSection(place, widths[columns[place].key])
+                self._header.resizeSection(place, widths[columns[place].key])
+            self._header.setStretchLastSection(True)
 
     def _all_keys(self) -> list[str]:
         """The keys of the columns from left to right, as a person moved them."""

@@ -11,6 +11,7 @@ from gpupanel.ui.widgets.table_model import Column
 
 _WIDEST = 34 * GRID
 """Of a column that fits its texts; a person may draw it wider."""
+_LEAST_OF_FIRST = 20 * GRID
 _CELL_MARGINS = 3 * GRID
 _MEASURED = 3
 """Texts of a column: the one with most letters is hardly ever narrower than all of these."""
@@ -18,6 +19,8 @@ _MEASURED = 3
 
 class ColumnWidths:
     """Each column is as wide as its widest text ever was, unless it was drawn by hand.
+
+    Long texts of the first one, the name, are cut before others are out of sight.
 
     Attributes:
         drawn: In pixels, by key, of those that were drawn.
@@ -43,8 +46,11 @@ class ColumnWidths:
         texts: QFontMetrics,
         titles: QFontMetrics,
         least: Mapping[str, int],
+        room: int,
     ) -> dict[str, int]:
         """The width of each column that is shown, in pixels, by its key.
+
+        The first one has what the others leave, and no more than its texts need.
 
         Args:
             runs: All of them; those that were measured before are not measured again.
@@ -52,6 +58,7 @@ class ColumnWidths:
             texts: Measures texts of cells.
             titles: Measures titles of columns.
             least: Of some columns, what else has to fit, in pixels.
+            room: Of all columns together, in pixels.
         """
         new = [run for run in runs if self._measured.get(run.name) is not run]
         self._measured = {run.name: run for run in runs}
@@ -64,7 +71,12 @@ class ColumnWidths:
             width = max(map(texts.horizontalAdvance, longest[:_MEASURED]), default=0)
             width = max(width, least.get(column.key, 0))
             title = titles.horizontalAdvance(column.title) + 2 * GRID
-            fitting = max(min(width, _WIDEST), title, self._fitting.get(column.key, 0))
+            most = width if column is shown[0] else _WIDEST
+            fitting = max(min(width, most), title, self._fitting.get(column.key, 0))
             self._fitting[column.key] = fitting
             widths[column.key] = self.drawn.get(column.key, fitting + _CELL_MARGINS)
+        first = shown[0].key
+        if first not in self.drawn:
+            left = room - sum(widths.values()) + widths[first]
+            widths[first] = min(widths[first], max(left, _LEAST_OF_FIRST))
         return widths

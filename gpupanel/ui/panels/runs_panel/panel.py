@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QPushButton,
     QSizePolicy,
-    QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -217,10 +216,9 @@ class RunsPanel(QWidget):
 
     def _compose(self) -> None:
         self._empty = EmptyState(_NO_RUNS, _NO_RUNS_WORDS)
-        self._stack = QStackedWidget(self)
         self._not_found = NothingFound(self._search)
-        for page in (self._table, self._empty, self._not_found):
-            self._stack.addWidget(page)
+        # No stack: that would be as high as the highest of them, also in a small window.
+        self._parts = (self._table, self._empty, self._not_found)
         self._scatter_button = QPushButton("Scatter…", self)
         self._scatter_button.setObjectName("runs_scatter")
         self._scatter_button.setToolTip("Draws a setting against what the runs reached")
@@ -259,7 +257,9 @@ class RunsPanel(QWidget):
         layout.setSpacing(GRID)
         layout.addWidget(BesideOrBelow(listed, tools))
         layout.addWidget(self._search.note)
-        layout.addWidget(self._stack, 1)
+        for part in self._parts:
+            layout.addWidget(part, 1)
+            part.setVisible(part is self._table)
         layout.addLayout(foot)
 
     def _show_found(self) -> None:
@@ -267,8 +267,10 @@ class RunsPanel(QWidget):
         content = self._table.content
         count, found = len(content.all_rows), len(content.found_rows)
         self._not_found.show_for(count)
-        place = 0 if found or not self._is_listed else 2 if count else 1
-        self._stack.setCurrentIndex(place)
+        instead = self._not_found if count else self._empty
+        shown = self._table if found or not self._is_listed else instead
+        for part in self._parts:
+            part.setVisible(part is shown)
         self._count.setForms(self._search.count_forms())
 
     @Slot()

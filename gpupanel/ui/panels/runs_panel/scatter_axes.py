@@ -14,7 +14,7 @@ _OF_WORDS = ("strategy", "devices", "outcome", "tags")
 def scatter_axes(
     single: SettingColumns, runs: Sequence[RunSummary], shown: Sequence[RunSummary]
 ) -> tuple[tuple[Column[RunSummary], ...], tuple[Column[RunSummary], ...]]:
-    """Columns for the axis across, settings that differ first, and up, only numbers.
+    """Columns for the axis across, settings that differ most first, and up, only numbers.
 
     Args:
         single: Knows settings and metrics.
@@ -24,7 +24,7 @@ def scatter_axes(
     made = [single.column(offer.key) for offer in single.offers(runs)]
     there = [column for column in made if column is not None]
     differing = [each for each in there if is_setting(each.key) and len(_said(each, shown)) > 1]
-    differing.sort(key=lambda column: column.number_text is None)
+    differing.sort(key=lambda column: (column.number_text is None, -len(_said(column, shown))))
     metrics = [each for each in there if not is_setting(each.key)]
     numbers = [*(each for each in COLUMNS if each.number_text), *metrics]
     reached = tuple(each for each in numbers if _said(each, runs))

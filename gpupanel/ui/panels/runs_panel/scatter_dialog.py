@@ -23,6 +23,7 @@ from gpupanel.ui.plots.scatter_plot import ScatterPlot, ScatterPoint
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import EmptyState
 from gpupanel.ui.widgets.scatter_axis import CategoryAxis, NumberAxis, can_be_log, is_wide
+from gpupanel.ui.widgets.screen_fit import resize_within_screen
 from gpupanel.ui.widgets.table_model import Column
 
 _GREATEST = 1e300
@@ -58,7 +59,7 @@ class ScatterDialog(QDialog):
         self._word.setTextFormat(Qt.TextFormat.PlainText)
         self._word.setProperty("tone", "muted")
         self._compose()
-        self.resize(96 * GRID, 68 * GRID)
+        resize_within_screen(self, 96 * GRID, 68 * GRID)
 
     def setRuns(
         self,

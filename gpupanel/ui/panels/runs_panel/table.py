@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QWidget
 from typing_extensions import override
 
@@ -79,6 +79,11 @@ class RunsTable(TableView[RunRow]):
         self._columns.changed.connect(self.columnsChanged)
         self.horizontalHeader().customContextMenuRequested.connect(self._open_column_menu)
         self.clicked.connect(self._toggle_group)
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._columns.fit()
 
     def set_runs(self, runs: tuple[RunSummary, ...]) -> None:
         """Show these runs; choice, current row and the visible rows stay."""
