@@ -562,9 +562,9 @@ def test_that_a_long_name_has_the_room_that_there_is_and_is_cut_before_others(qt
 def test_that_a_table_may_be_lower_than_the_words_in_its_place(panel):
     panel.setRuns(())
     empty = panel.minimumSizeHint().height()
-    panel.setRuns(RUNS)
+    panel.setRuns((BEST,))
     # Below a queue in a small window it keeps some rows, and the window its height.
-    assert panel.minimumSizeHint().height() < empty - 40
+    assert panel.minimumSizeHint().height() < empty
 
 
 def test_that_columns_are_hidden_and_remembered(qtbot, panel, table, tmp_path):
