@@ -122,6 +122,21 @@ def test_that_runs_of_one_name_are_distinguished(panel):
     assert [row["Run"] for row in rows(panel)] == ["dir-0", "dir-1", "other"]
 
 
+def test_that_runs_of_one_name_have_their_start_beside_it(panel):
+    begun = [1_795_000_000.0, 1_795_000_600.0]
+    same = [run(place, {}, name="same") for place in range(2)]
+    show(
+        panel,
+        *(
+            replace(each, summary=each.summary.model_copy(update={"started_s": started_s}))
+            for each, started_s in zip(same, begun, strict=True)
+        ),
+    )
+    assert [row["Run"] for row in rows(panel)] == [
+        f"same · {formatting.day_and_time(started_s)}" for started_s in begun
+    ]
+
+
 def test_that_only_what_some_run_measured_has_a_plot(panel):
     show(panel, FIRST, SECOND)
     assert {metric for metric in METRICS if plot(panel, metric).isVisible()} == {

@@ -1,6 +1,6 @@
 """Two to eight runs side by side."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
@@ -16,7 +16,7 @@ from typing_extensions import override
 
 from gpupanel.runs.history.differences import Difference
 from gpupanel.runs.history.run_summary import RunSummary
-from gpupanel.ui import theme
+from gpupanel.ui import formatting, theme
 from gpupanel.ui.panels.comparison_panel.comparison_curves import ComparisonCurves
 from gpupanel.ui.panels.comparison_panel.curve_grid import CurveGrid
 from gpupanel.ui.panels.comparison_panel.difference_table import DifferenceTable
@@ -262,18 +262,22 @@ def _note() -> QLabel:
 
 
 def distinct_titles(runs: Sequence[ComparedRun]) -> tuple[ComparedRun, ...]:
-    """The runs, those that are called the same by the names of their directories.
-
-    Such a name begins with the time of the run's start.
-    """
-    titles = [run.summary.title for run in runs]
+    """The runs, those that are called the same with their start, or by their directories."""
+    found = [run.summary for run in runs]
+    dated = (f"{each.title} · {formatting.day_and_time(each.started_s)}" for each in found)
+    titles = _apart([each.title for each in found], dated)
+    titles = _apart(titles, (each.name for each in found))
     return tuple(
-        run if titles.count(title) == 1 else _distinct(run)
+        replace(run, summary=run.summary.model_copy(update={"label": title}))
+        if title != run.summary.title
+        else run
         for run, title in zip(runs, titles, strict=True)
     )
 
 
-def _distinct(run: ComparedRun) -> ComparedRun:
-    summary = run.summary
-    label = f"{summary.label} ({summary.name})" if summary.label else summary.name
-    return replace(run, summary=summary.model_copy(update={"label": label}))
+def _apart(titles: list[str], longer: Iterable[str]) -> list[str]:
+    """The titles, and in place of those that are there more than once longer ones."""
+    return [
+        title if titles.count(title) == 1 else other
+        for title, other in zip(titles, longer, strict=True)
+    ]
