@@ -132,9 +132,17 @@ def test_that_runs_of_one_name_have_their_start_beside_it(panel):
             for each, started_s in zip(same, begun, strict=True)
         ),
     )
-    assert [row["Run"] for row in rows(panel)] == [
-        f"same · {formatting.day_and_time(started_s)}" for started_s in begun
+    titles = [f"same · {formatting.day_and_time(started_s)}" for started_s in begun]
+    assert [row["Run"] for row in rows(panel)] == titles
+    panel.setDifferences((Difference(key="training.epochs", values=("1", "2")),))
+    header = panel.findChild(QTableView, "difference_table").horizontalHeader()
+    heads = [
+        header.model().headerData(place, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
+        for place in (1, 2)
     ]
+    # Their ends are what they differ in.
+    assert header.textElideMode() is Qt.TextElideMode.ElideMiddle
+    assert all(title in head for title, head in zip(titles, heads, strict=True))
 
 
 def test_that_only_what_some_run_measured_has_a_plot(panel):

@@ -43,6 +43,7 @@ from gpupanel.ui.inputs.quiet_inputs import ComboBox
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.run_page.page import LivePage
 from gpupanel.ui.run_page.predict.answer_card import AnswerCard
+from gpupanel.ui.run_page.predict.row_input import RowInput
 from gpupanel.ui.session import Session
 from gpupanel.ui.shown_models import model_of_shown
 from gpupanel.ui.workers.launch_worker import Launcher
@@ -705,3 +706,17 @@ def test_that_answers_stand_below_where_they_have_no_room_beside(qtbot, desk):
     desk.area.resize(needed - 1, 500)
     qtbot.waitUntil(lambda: left_of_answers() == 0)
     assert desk.area.width() == needed - 1
+
+
+def test_that_a_row_says_what_will_stand_in_its_place_while_the_model_is_loaded(qtbot):
+    row = RowInput()
+    qtbot.addWidget(row)
+
+    def said() -> list[str]:
+        return [label.text() for label in row.findChildren(QLabel) if not label.isHidden()]
+
+    assert "The columns appear here once the model is loaded." in said()
+    row.setColumns((AskedColumn(name="area", kind="number"),), 1)
+    qtbot.waitUntil(lambda: not any("appear here" in each for each in said()))
+    row.clear()
+    assert "The columns appear here once the model is loaded." in said()

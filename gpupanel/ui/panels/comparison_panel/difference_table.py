@@ -47,6 +47,8 @@ class DifferenceTable(QWidget):
         )
         self._table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self._table.setIconSize(MARK_SIZE)
+        # Long names differ at their end: a trial's values, or when a run was started.
+        self._table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self._copy = QPushButton("Copy &table")
         self._copy.setObjectName("copy_differences")
         self._copy.setToolTip("Copies the whole table, for a spreadsheet or a text (Ctrl+C)")
@@ -118,10 +120,10 @@ class DifferenceTable(QWidget):
         return "\n".join("\t".join(line) for line in lines)
 
     def _run_column(self, place: int, title: str, *, has_baseline: bool) -> Column[Difference]:
-        is_baseline = has_baseline and place == 0
+        is_baseline, named = has_baseline and place == 0, visible_line(title)
         return Column(
             f"{title} (baseline)" if is_baseline else title,
-            _SAME_TIP if has_baseline and place else "",
+            f"{named}\n{_SAME_TIP}" if has_baseline and place else named,
             partial(_value_to_baseline if has_baseline and place else _value, place),
             cell_tip=partial(_value_tip, place),
             icon=partial(self._mark, place),

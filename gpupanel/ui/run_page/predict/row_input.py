@@ -41,9 +41,9 @@ class RowInput(QWidget):
         self._column.setSpacing(GRID)
         self._column.addWidget(self._scroll, 1)
         self._column.addWidget(self._note)
-        self._grid: QGridLayout | None = None
         self._soon = QTimer(self, singleShot=True, interval=_SETTLE_MS)
         self._soon.timeout.connect(self._report)
+        self.clear()
 
     def setColumns(self, columns: tuple[AskedColumn, ...], count: int) -> None:
         """Ask for these.
@@ -73,7 +73,10 @@ class RowInput(QWidget):
         self._soon.stop()
         self._fields = {}
         self._note.setText("")
-        self._new_page()
+        column = QVBoxLayout(self._new_page())
+        column.setContentsMargins(0, 0, GRID, 0)
+        column.addWidget(Note("The columns appear here once the model is loaded."))
+        column.addStretch(1)
 
     def _new_page(self) -> QWidget:
         page = QWidget()
