@@ -265,3 +265,17 @@ def test_that_a_text_that_is_not_on_the_axis_has_no_place():
     axis = CategoryAxis(("b", "a", "b"))
     assert [text for _, text in axis.ticks()] == ["a", "b"]
     assert axis.place("c") is None
+
+
+def test_that_a_few_values_that_somebody_chose_are_the_ticks_themselves():
+    def said(*values: float) -> list[str]:
+        axis = NumberAxis(values, "{:g}".format, is_log=False, are_chosen=True)
+        return [words for _, words in axis.ticks()]
+
+    assert said(16.0, 32.0, 16.0, 64.0) == ["16", "32", "64"]
+    # Too near each other, too many, or one alone: round numbers.
+    assert "16" not in said(16.0, 17.0, 160.0)
+    assert len(said(*map(float, range(1, 40)))) <= 6
+    assert len(said(16.0)) > 1
+    measured = NumberAxis((16.0, 32.0), "{:g}".format, is_log=False)
+    assert [words for _, words in measured.ticks()] == ["20", "25", "30"]

@@ -220,7 +220,12 @@ class SweepsDialog(QDialog):
         )
         words = [*(formatting.setting_number for _ in keys), of_metric]
         axes = [
-            _axis([values[n] for _, values in rows], words[n], status.logarithmic.get(key))
+            _axis(
+                [values[n] for _, values in rows],
+                words[n],
+                status.logarithmic.get(key),
+                are_chosen=key != status.metric and key not in status.logarithmic,
+            )
             for n, key in enumerate((*keys, status.metric))
         ]
         reached = [trial.value for trial in status.trials if trial.value is not None]
@@ -377,6 +382,8 @@ def _axis(
     values: list[str | float | None],
     words: Callable[[float], str],
     is_by_factors: bool | None,
+    *,
+    are_chosen: bool,
 ) -> ScatterAxis:
     """The axis of a setting or of the metric.
 
@@ -384,10 +391,12 @@ def _axis(
         values: Of the trials.
         words: What a number is called.
         is_by_factors: As the sweep has its range; ``None``: it has none, and the values tell.
+        are_chosen: The profile lists the values.
     """
     there = [value for value in values if value is not None]
     numbers = [value for value in there if isinstance(value, float)]
     if not numbers or len(numbers) < len(there):
         return CategoryAxis(str(value) for value in there)
     is_log = is_wide(numbers) if is_by_factors is None else is_by_factors
-    return NumberAxis(numbers, words, is_log=is_log and can_be_log(numbers))
+    is_log = is_log and can_be_log(numbers)
+    return NumberAxis(numbers, words, is_log=is_log, are_chosen=are_chosen)

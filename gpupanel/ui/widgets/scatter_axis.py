@@ -2,12 +2,15 @@
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from typing import Protocol
 
 from gpupanel.domain.round_numbers import round_logarithms, round_numbers
 
 _TICKS, _LOG_TICKS = 5, 3
 """The most ticks; of powers of ten there may be twice as many."""
+_MOST_VALUES, _LEAST_APART = 6, 0.08
+"""Of values that are ticks themselves: how many, and how far apart as a part of the axis."""
 _MARGIN = 0.05
 _WIDE = 30.0
 
@@ -29,13 +32,21 @@ class NumberAxis:
         values: What is to be seen, at least one.
         words: What a number is called.
         is_log: By powers of ten; only where all values are above 0 (:func:`can_be_log`).
+        are_chosen: Somebody chose the values: where they are few and apart, they are the ticks.
     """
 
     def __init__(
-        self, values: Iterable[float], words: Callable[[float], str], *, is_log: bool
+        self,
+        values: Iterable[float],
+        words: Callable[[float], str],
+        *,
+        is_log: bool,
+        are_chosen: bool = False,
     ) -> None:
         self._is_log = is_log
         self._words = words
+        values = tuple(values)
+        self._chosen = sorted(set(values)) if are_chosen else []
         scaled = [math.log10(value) if is_log else value for value in values]
         low, high = min(scaled), max(scaled)
         span = high - low or abs(high) * 0.1 or 1.0
@@ -51,6 +62,10 @@ class NumberAxis:
     def ticks(self) -> list[tuple[float, str]]:
         """Round numbers, of powers of ten where these are several; two at least."""
         low, high = self._low, self._high
+        own = [((self.place(value) or 0.0), self._words(value)) for value in self._chosen]
+        are_apart = all(b[0] - a[0] >= _LEAST_APART for a, b in pairwise(own))
+        if 1 < len(own) <= _MOST_VALUES and are_apart:
+            return own
         found = (
             round_logarithms(low, high, _LOG_TICKS)
             if self._is_log

@@ -19,6 +19,7 @@ from gpupanel.domain.number_text import short_number
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui import formatting
+from gpupanel.ui.panels.runs_panel.setting_columns import is_setting
 from gpupanel.ui.plots.scatter_plot import ScatterPlot, ScatterPoint
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import EmptyState
@@ -172,7 +173,10 @@ class ScatterDialog(QDialog):
         is_number = len(numbers) == len(xs)
         x_axis: CategoryAxis | NumberAxis = (
             NumberAxis(
-                numbers, across.number_text or short_number, is_log=self._log(self._x_log, numbers)
+                numbers,
+                across.number_text or short_number,
+                is_log=self._log(self._x_log, numbers),
+                are_chosen=is_setting(across.key),
             )
             if is_number
             else CategoryAxis(map(str, xs))
