@@ -20,6 +20,7 @@ from gpupanel.runs.following.thresholds import Thresholds
 from gpupanel.ui.panels.evaluation_panel import EvaluationPanel
 from gpupanel.ui.panels.evaluation_panel.class_table import ClassTable
 from gpupanel.ui.panels.evaluation_panel.confusion_map import ConfusionMap
+from gpupanel.ui.panels.evaluation_panel.picture import Picture
 from gpupanel.ui.widgets.labels import EmptyState
 from tests.ui.accessible_tree import unspoken
 
@@ -169,3 +170,27 @@ def test_that_the_table_of_classes_stands_below_a_matrix_that_has_no_room_beside
     assert left_of(table) > left_of(matrix)
     panel.resize(480, 800)
     qtbot.waitUntil(lambda: left_of(table) < left_of(matrix))
+
+
+class Axes(Picture):
+    """Nothing but axes."""
+
+    def ranges(self):
+        return (0.0, 1_500_000.0), (0.0, 1.0)
+
+
+def test_that_the_number_at_the_end_of_an_axis_is_not_cut(qtbot):
+    axes = Axes(("across", "up"))
+    qtbot.addWidget(axes)
+    axes.resize(420, 260)
+    axes.show()
+    image = axes.grab().toImage()
+    last = [image.pixel(image.width() - 1, y) for y in range(image.height())]
+    assert len(set(last)) == 1
+    # It is there: the row of numbers has ink near the end.
+    end = {
+        image.pixel(x, y)
+        for x in range(image.width() - 30, image.width() - 3)
+        for y in range(int(axes.area().bottom()) + 6, int(axes.area().bottom()) + 16)
+    }
+    assert len(end) > 1

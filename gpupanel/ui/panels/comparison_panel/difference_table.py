@@ -48,7 +48,9 @@ class DifferenceTable(QWidget):
         self._table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self._table.setIconSize(MARK_SIZE)
         # Long names differ at their end: a trial's values, or when a run was started.
-        self._table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        header = self._table.horizontalHeader()
+        header.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        header.setProperty("hasIcons", "true")
         self._copy = QPushButton("Copy &table")
         self._copy.setObjectName("copy_differences")
         self._copy.setToolTip("Copies the whole table, for a spreadsheet or a text (Ctrl+C)")

@@ -85,8 +85,12 @@ class Picture(QWidget):
         ticks = max(2, min(_TICKS, int(area.width() / (1.8 * max(wide, 40)))))
         for value in round_numbers(*x, ticks):
             at = place_of(value, x, area.left(), area.right())
-            box = QRectF(at - 100, area.bottom() + GRID / 2, 200, line)
-            painter.drawText(box, Qt.AlignmentFlag.AlignHCenter, short_number(value, 3))
+            text = short_number(value, 3)
+            half = metrics.horizontalAdvance(text) / 2 + 1
+            # Beside the last tick there may be less room than its text needs.
+            left = min(at - half, whole.right() - 2 * half)
+            box = QRectF(left, area.bottom() + GRID / 2, 2 * half, line)
+            painter.drawText(box, Qt.AlignmentFlag.AlignHCenter, text)
 
     @staticmethod
     def _widest(y: Range, metrics: QFontMetricsF) -> float:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from gpupanel.runs.following.evaluation_figures import EvaluationFigures
     from gpupanel.runs.following.value_pairs import ValueFigures
 
-_DOT = 3.0
+_DOT, _DOT_OF_FEW = 3.0, 5.0
+"""Pixels across."""
 _FAINTEST, _FULL = 60, 220
 """How opaque a point is, of many and of few: where they lie close together, it gets darker."""
 _FEW = 300
@@ -58,8 +59,9 @@ class PredictedOverTrue(Picture):
             strict=True,
         )
         color = QColor(theme.current().color("accent"))
-        color.setAlpha(_FULL if figures.true.size <= _FEW else _FAINTEST)
-        pen = QPen(color, _DOT)
+        are_few = figures.true.size <= _FEW
+        color.setAlpha(_FULL if are_few else _FAINTEST)
+        pen = QPen(color, _DOT_OF_FEW if are_few else _DOT)
         pen.setCapStyle(Qt.PenCapStyle.RoundCap)
         painter.setPen(pen)
         painter.drawPoints([QPointF(x, y) for x, y in places])
