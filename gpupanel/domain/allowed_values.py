@@ -19,9 +19,10 @@ def allowed_values(setting: Setting) -> str:
             return " or ".join(filter(None, [_choices(setting), count]))
         case SettingType.CHOICE_OR_NAMES:
             return f"{_choices(setting)} or a list of names"
+        case SettingType.CHOICE_OR_COUNTS:
+            return f"{_choices(setting)} or {_counts(setting)}"
         case SettingType.COUNTS:
-            length = _length(setting.lengths)
-            return f"a list of {length}whole numbers{_each(setting.bounds)}"
+            return _counts(setting)
         case SettingType.SIZE:
             return f"[height, width], two whole numbers{_each(setting.bounds)}"
         case SettingType.TEXT:
@@ -36,6 +37,10 @@ def allowed_values(setting: Setting) -> str:
 
 def _choices(setting: Setting) -> str:
     return ", ".join(f'"{choice.value}"' for choice in setting.choices)
+
+
+def _counts(setting: Setting) -> str:
+    return f"a list of {_length(setting.lengths)}whole numbers{_each(setting.bounds)}"
 
 
 def _each(bounds: Bounds) -> str:

@@ -16,7 +16,7 @@ from gpupanel.domain.document_bounds import OF_A_RECORD, check_json
 from gpupanel.domain.job_node import NodeAddress
 from gpupanel.domain.strategy import AllReduce, StrategyKind
 from gpupanel.domain.training import HalfPrecision
-from gpupanel.domain.value import MOST_PLACES, Mib, PerPlace, PositiveInt, Value
+from gpupanel.domain.value import MOST_PLACES, Count, Mib, PerPlace, PositiveInt, Value
 
 _MOST_PROCESSES: Final = 2 * MOST_PLACES + 1
 """A worker for each place, a parameter server for each of them, and a coordinator."""
@@ -61,6 +61,8 @@ class PlannedReplica(Value):
         process: Which process of the plan's gang it runs in.
         data_on_host: Whether its examples are left in the host's memory, where its GPU has not
             enough; ``None``: the trainer finds that out.
+        optimizer_quota: How much of the optimizer's state it keeps, in proportion to the quotas of
+            the other replicas; ``None``, as they all have then: all of it.
     """
 
     index: int
@@ -69,6 +71,7 @@ class PlannedReplica(Value):
     share: int
     process: int = 0
     data_on_host: bool | None = None
+    optimizer_quota: Count | None = None
 
 
 def replica_name(index: int, device: str) -> str:
@@ -186,6 +189,13 @@ class LaunchPlan(Value):
     compiles_for: Annotated[tuple[str, ...], PerPlace] = ()
 
     @model_validator(mode="after")
+    def _quotas_divide_something(self) -> Self:
+        quotas = [each.optimizer_quota for each in self.replicas]
+        if any(quota is not None for quota in quotas) and (None in quotas or not any(quotas)):
+            raise ValueError("the quotas of the optimizer's state divide it among no replica")
+        return self
+
+    @model_validator(mode="after")
     def _shares_sum_to_the_global_batch(self) -> Self:
         if self.strategy is StrategyKind.PARAMETER_SERVER:
             if set(self.shares) != {self.global_batch_size}:
@@ -209,7 +219,7 @@ class LaunchPlan(Value):
 
     def is_like(self, other: "LaunchPlan | None") -> bool:
         """Whether both say the same, whatever was free when each was made."""
-        return other is not None and self.with_available({}) == other.with_available({})
+        return other is not None and _whatever_is_free(self) == _whatever_is_free(other)
 
     def with_available(self, available_mib: Mapping[str, int]) -> "LaunchPlan":
         """The plan with what TensorFlow can have of each GPU, by its key."""
@@ -242,6 +252,20 @@ class LaunchPlan(Value):
         return tuple(replica.share for replica in self.replicas)
 
     @property
+    def optimizer_quotas(self) -> tuple[int, ...] | None:
+        """What each replica keeps of the optimizer's state, in proportion; ``None``: all of it."""
+        quotas = (each.optimizer_quota for each in self.replicas)
+        return tuple(quota for quota in quotas if quota is not None) or None
+
+    @property
+    def optimizer_parts(self) -> tuple[float, ...]:
+        """What part of the optimizer's state each replica keeps, from 0 to 1."""
+        quotas = self.optimizer_quotas
+        if quotas is None:
+            return (1.0,) * len(self.replicas)
+        return tuple(quota / sum(quotas) for quota in quotas)
+
+    @property
     def is_one_cpu_device(self) -> bool:
         """Whether one process trains one copy of the model on the CPU, so that bits can repeat."""
         return (
@@ -262,6 +286,16 @@ class LaunchPlan(Value):
             return self
         working = tuple(replica for replica in self.replicas if replica.share > 0)
         return self.model_copy(update={"replicas": working})
+
+
+def _whatever_is_free(plan: LaunchPlan) -> LaunchPlan:
+    """The plan without what was decided by the memory that was free when it was made."""
+    is_divided = plan.optimizer_quotas is not None
+    replicas = tuple(
+        each.model_copy(update={"optimizer_quota": int(is_divided) or None})
+        for each in plan.replicas
+    )
+    return plan.with_available({}).model_copy(update={"replicas": replicas})
 
 
 def parse_plan(content: bytes) -> LaunchPlan:

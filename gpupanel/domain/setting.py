@@ -37,6 +37,8 @@ class SettingType(enum.Enum):
     """One of a few values, or a whole number."""
     CHOICE_OR_NAMES = enum.auto()
     """One of a few values, or a list of texts."""
+    CHOICE_OR_COUNTS = enum.auto()
+    """One of a few values, or a list of whole numbers."""
     COUNTS = enum.auto()
     """A list of whole numbers, of any length."""
     SIZE = enum.auto()
@@ -51,6 +53,13 @@ class SettingType(enum.Enum):
     """Settings of its own."""
     OTHER = enum.auto()
     """What needs an editor of its own."""
+
+
+_CHOICE_OR_MORE: Final = (
+    SettingType.CHOICE_OR_COUNT,
+    SettingType.CHOICE_OR_NAMES,
+    SettingType.CHOICE_OR_COUNTS,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,7 +338,7 @@ def _choices(annotation: object) -> tuple[Choice, ...]:
         return tuple(member.choice for member in annotation)
     if get_origin(annotation) is Literal:
         return tuple(Choice(str(value), str(value)) for value in get_args(annotation))
-    if _type(annotation)[0] in (SettingType.CHOICE_OR_COUNT, SettingType.CHOICE_OR_NAMES):
+    if _type(annotation)[0] in _CHOICE_OR_MORE:
         return _choices(get_args(annotation)[0])
     return ()
 

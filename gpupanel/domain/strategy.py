@@ -94,8 +94,25 @@ class AllReduce(ChoiceEnum):
     )
 
 
+class OptimizerState(ChoiceEnum):
+    """Where the optimizer's state is kept, unless quotas say it."""
+
+    REPLICATED = (
+        "replicated",
+        "On every device",
+        "Each has all of it, beside its copy of the model.",
+    )
+    SHARDED = (
+        "sharded",
+        "Divided by free memory",
+        "Each device has a part, the larger the more memory it has: there is one copy of it.",
+    )
+
+
 Shares = Annotated[tuple[Count, ...], Field(max_length=MOST_PLACES)]
 """One a replica."""
+Quotas = Annotated[tuple[Count, ...], Field(min_length=1, max_length=MOST_PLACES)]
+"""One a replica, in proportion to each other."""
 Place = Annotated[int, Field(ge=0, lt=MOST_PLACES)]
 """The index of a logical device."""
 
@@ -135,6 +152,17 @@ class StrategySettings(Value):
         "self-test shows that sums over GPUs are wrong or hang.",
         default=True,
         advanced=True,
+        applies={"kind": (StrategyKind.MIRRORED, StrategyKind.MULTI_WORKER)},
+    )
+    optimizer_state: OptimizerState | Quotas = setting(
+        "Optimizer state",
+        "What the optimizer keeps beside the weights, twice their size with Adam: all of it on "
+        "every device, or divided among them (ZeRO-1), by their free memory or by quotas such as "
+        "3, 1. Each updates its part of the weights and hands it to the others: the same result.",
+        default=OptimizerState.REPLICATED,
+        advanced=True,
+        prefix="by quotas ",
+        examples=[[3, 1]],
         applies={"kind": (StrategyKind.MIRRORED, StrategyKind.MULTI_WORKER)},
     )
     workers: PlaceCount | None = setting(

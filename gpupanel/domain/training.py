@@ -420,9 +420,14 @@ class TrainingSettings(Value):
         return self.recompute is not Recompute.NONE
 
     @property
+    def optimizer_numbers(self) -> int:
+        """How many numbers the optimizer keeps beside each weight."""
+        return self.optimizer.traits.moments + self._has_momentum
+
+    @property
     def numbers_beside_weights(self) -> int:
         """How many numbers are kept beside each weight, of the optimizer and of averages."""
-        return self.optimizer.traits.moments + self._has_momentum + (self.ema is not None)
+        return self.optimizer_numbers + (self.ema is not None)
 
     @property
     def numbers_held_in_update(self) -> int:

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from gpupanel.domain.data_source import LABEL_FIELDS
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
-from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.plan import LaunchPlan, PlannedReplica
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.self_test import SelfTest
@@ -18,8 +19,10 @@ from gpupanel.domain.training import HalfPrecision
 from gpupanel.planning.all_reduce import all_reduce, sums_gradients
 from gpupanel.planning.chosen_devices import chosen_devices
 from gpupanel.planning.device_layout import logical_devices, planned_devices
+from gpupanel.planning.device_room import room_mib
 from gpupanel.planning.half_precision import half_precision
 from gpupanel.planning.layout import Layout, device_groups, lay_out
+from gpupanel.planning.optimizer_quotas import optimizer_quotas
 from gpupanel.planning.shares import is_balanced, planned_batch_size, planned_shares
 from gpupanel.planning.tensorflow_build import refused_by_build, without_machine_code
 
@@ -197,7 +200,9 @@ def planning_context(
         compiles_for = frozenset(gpu.key for gpu in slow)
         lacks_nccl = support is not None and support.without_nccl is not None
         half = half_precision(profile.training, gpus)
-        plan = _plan(profile, layout, shares, working, compiles_for, half, lacks_nccl=lacks_nccl)
+        room = partial(room_mib, profile, inventory, known.sample)
+        replicas = layout.replicas(shares, optimizer_quotas(profile, layout, shares, room))
+        plan = _plan(profile, layout, replicas, working, compiles_for, half, lacks_nccl=lacks_nccl)
     inventory = inventory.numbered()
     devices, gpus = _of(inventory, devices), _of(inventory, gpus)
     return PlanningContext(
@@ -227,7 +232,7 @@ def _of(
 def _plan(
     profile: Profile,
     layout: Layout,
-    shares: tuple[int, ...],
+    replicas: tuple[PlannedReplica, ...],
     working_replicas: int,
     compiles_for: frozenset[str],
     half: HalfPrecision,
@@ -241,11 +246,11 @@ def _plan(
         devices=layout.devices,
         strategy=profile.strategy.kind,
         all_reduce=way,
-        replicas=layout.replicas(shares),
+        replicas=replicas,
         places=layout.places,
         global_batch_size=planned_batch_size(profile),
         accumulation_steps=profile.training.accumulation_steps if trains else 1,
-        balanced=trains and is_balanced(profile, len(shares)),
+        balanced=trains and is_balanced(profile, len(replicas)),
         processes=layout.processes,
         cluster=profile.cluster if layout.processes else None,
         half_precision=half,

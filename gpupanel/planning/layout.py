@@ -40,8 +40,11 @@ class Layout:
     spots: tuple[tuple[int, LogicalPlace], ...]
     places: tuple[LogicalPlace, ...] = ()
 
-    def replicas(self, shares: tuple[int, ...]) -> tuple[PlannedReplica, ...]:
-        """The replicas with their shares, one for each spot."""
+    def replicas(
+        self, shares: tuple[int, ...], quotas: tuple[int, ...] | None = None
+    ) -> tuple[PlannedReplica, ...]:
+        """The replicas with their shares, and quotas of the optimizer's state, where it has any."""
+        divided = quotas or (None,) * len(shares)
         return tuple(
             PlannedReplica(
                 index=index,
@@ -49,8 +52,11 @@ class Layout:
                 logical_device=place.logical_device,
                 share=share,
                 process=process,
+                optimizer_quota=quota,
             )
-            for index, ((process, place), share) in enumerate(zip(self.spots, shares, strict=True))
+            for index, ((process, place), share, quota) in enumerate(
+                zip(self.spots, shares, divided, strict=True)
+            )
         )
 
 

@@ -150,7 +150,12 @@ class PlanMemory:
         self._on_the_host = plan.strategy in ON_THE_HOST
         self._jit_compile = context.profile.training.jit_compile
         self._copies_in_update = context.profile.training.numbers_held_in_update
-        self._kept = context.profile.training.numbers_beside_weights
+        training = context.profile.training
+        beside, of_optimizer = training.numbers_beside_weights, training.optimizer_numbers
+        self._is_divided = plan.optimizer_quotas is not None
+        self._parts = (1.0,) * len(spots) if plan.places else plan.optimizer_parts
+        # Numbers beside each weight: a place has a part of those of the optimizer.
+        self._kept = [beside - of_optimizer + of_optimizer * part for part in self._parts]
         self._data = data_on_gpu_bytes(context)
         self._carried = streamed_data_bytes(context, plan)
         limits = limits_of(plan)
@@ -188,7 +193,7 @@ class PlanMemory:
         limits: dict[_Place, int | None] = {}
         if self._on_the_host:
             step = self.steps[0]
-            kept = self._kept * step.trainable_bytes
+            kept = round(self._kept[0] * step.trainable_bytes)
             terms[CPU_KEY, ""] = _Terms(step.weight_bytes, step.trainable_bytes, kept)
         # One process leaves idle replicas out; several wait for each other all the same.
         working = [place for place, share in enumerate(shares) if share or self.plan.processes]
@@ -270,7 +275,7 @@ class PlanMemory:
             return True
         step = self.steps[number]
         stays = step.weight_bytes + step.trainable_bytes
-        stays += 0 if self._on_the_host else self._kept * step.trainable_bytes
+        stays += 0 if self._on_the_host else round(self._kept[number] * step.trainable_bytes)
         return fits_on_device(self._data, room * _BYTES_PER_MIB - stays)
 
     def _of_replica(self, number: int, share: int, *, is_one: bool) -> _Terms:
@@ -289,10 +294,10 @@ class PlanMemory:
         elif not is_one:
             # The sum over replicas comes when the activations are gone.
             gradients += max(0, learned - activations)
-        kept = 0 if self._on_the_host else self._kept * learned
+        kept = 0 if self._on_the_host else round(self._kept[number] * learned)
         # Of a sum over replicas they are counted already.
         freed = activations if is_one else max(activations, learned)
-        update = max(0, self._held_in_update(step, is_one=is_one) - freed)
+        update = max(0, self._held_in_update(number, step, is_one=is_one) - freed)
         if not is_one and self.plan.all_reduce is AllReduce.HIERARCHICAL_COPY:
             # The first of a group of replicas packs all gradients, and holds the packed sums.
             update = max(update, step.largest_weight_bytes + learned)
@@ -301,18 +306,21 @@ class PlanMemory:
             data += self._carried
         return _Terms(step.weight_bytes, gradients, kept, activations, update, data, examples)
 
-    def _held_in_update(self, step: StepMemory, *, is_one: bool) -> int:
+    def _held_in_update(self, number: int, step: StepMemory, *, is_one: bool) -> int:
         """What an update holds for a moment beside weights, gradients and what is kept.
 
         The largest weight's squares for the norm, and anew the weight itself that is still read;
         and what is calculated of all weights side by side. A second sum of gradients makes room for
-        one of these.
+        one of these. Where the state is divided, it is calculated of a part only, and the weights
+        come anew: the own ones to be handed out, and all of them, from other processes twice.
         """
         if self._on_the_host:
             return 0
-        copies = self._copies_in_update
-        copies = max(0, copies - (self.plan.accumulation_steps > 1))
-        return (1 + is_one) * step.largest_weight_bytes + copies * step.trainable_bytes
+        copies = float(self._copies_in_update)
+        if self._is_divided:
+            copies = (copies + 1) * self._parts[number] + (2 if self.plan.processes else 1)
+        copies = max(0.0, copies - (self.plan.accumulation_steps > 1))
+        return (1 + is_one) * step.largest_weight_bytes + round(copies * step.trainable_bytes)
 
 
 def limits_of(plan: LaunchPlan) -> dict[tuple[int, str], int | None]:

@@ -18,6 +18,7 @@ from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.datasets.split import Split, check_best_metric
 from gpupanel.trainer.metrics.evaluation_objective import EvaluationObjective
 from gpupanel.trainer.models.build import BuiltModel, build_model
+from gpupanel.trainer.models.divided_optimizer import LearningOptimizer, whole_of
 from gpupanel.trainer.models.network import Building
 from gpupanel.trainer.models.objectives import (
     Classification,
@@ -33,7 +34,12 @@ from gpupanel.trainer.models.variable_state import assign_variables, by_name, re
 from gpupanel.trainer.models.weight_averages import WeightAverages
 from gpupanel.trainer.parts.loss_scale import LossScale
 from gpupanel.trainer.parts.losses import balanced_weights
-from gpupanel.trainer.periods import Period, count_parameters, make_optimizers, make_periods
+from gpupanel.trainer.periods import (
+    Period,
+    count_parameters,
+    make_optimizers,
+    make_periods,
+)
 from gpupanel.trainer.started_run import StartedRun
 from gpupanel.trainer.steps.calls_over import calls_over
 from gpupanel.trainer.steps.data_on_gpu import with_data_placed
@@ -253,10 +259,11 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         order = make_epoch_order(run.profile.data, split, training.seed)
         steps_an_epoch = steps_per_epoch(len(order), plan.global_batch_size)
         weights = built.trained.trainable_variables
-        optimizers = make_optimizers(built, training, steps_an_epoch, fine_tuning)
+    optimizers = make_optimizers(run, strategy, built, steps_an_epoch)
+    with strategy.scope():
         averages = None
         if training.ema is not None:
-            averages = WeightAverages(optimizers[0], weights, training.ema)
+            averages = WeightAverages(whole_of(optimizers[0]), weights, training.ema)
         loss_scale = LossScale() if half is HalfPrecision.FLOAT16 else None
     segments = recomputed_segments(built.trained, training.recompute)
     if training.jit_compile and built.waits_within:
@@ -285,7 +292,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         augmenter=augmenter,
     )
 
-    def period_of(optimizer: keras.optimizers.Optimizer, later: FineTuning | None) -> Period:
+    def period_of(optimizer: LearningOptimizer, later: FineTuning | None) -> Period:
         """The period of the weights that are trainable now."""
 
         def training_step(micro_batches: int) -> TrainingStep:

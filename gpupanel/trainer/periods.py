@@ -3,14 +3,17 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import keras
+import tensorflow as tf
 
 from gpupanel.domain.fine_tuning import FineTuning
-from gpupanel.domain.training import TrainingSettings
 from gpupanel.trainer.models.build import BuiltModel
+from gpupanel.trainer.models.divided_optimizer import DividedOptimizer, LearningOptimizer
 from gpupanel.trainer.models.frozen_layers import let_learn
 from gpupanel.trainer.models.optimizers import make_optimizer
+from gpupanel.trainer.started_run import StartedRun
 from gpupanel.trainer.steps.step_calls import TrainingCalls
 from gpupanel.trainer.steps.trials import Trials
 
@@ -32,7 +35,7 @@ class Period:
     parameters: int
     layers: int
     rate: float
-    optimizer: keras.optimizers.Optimizer
+    optimizer: LearningOptimizer
     calls: TrainingCalls
     trials: Trials | None = None
     fine_tuning: FineTuning | None = None
@@ -48,12 +51,12 @@ class Period:
 
 
 def make_optimizers(
+    run: StartedRun,
+    strategy: tf.distribute.Strategy,
     built: BuiltModel,
-    training: TrainingSettings,
     steps_an_epoch: int,
-    fine_tuning: FineTuning | None,
-) -> tuple[keras.optimizers.Optimizer, ...]:
-    """One for each period, built; call it within the strategy's scope.
+) -> tuple[LearningOptimizer, ...]:
+    """One for each period; call it outside of the strategy's scope.
 
     With one for both, Adam would have counted thousands of updates when more weights begin to
     learn: it would take their slots, which are zero, for the means of as many gradients, and its
@@ -61,29 +64,38 @@ def make_optimizers(
     checkpoint, so that it does not matter on which side of the border that was saved.
 
     Args:
+        run: Says which optimizer, and how its state is divided.
+        strategy: Of the training.
         built: All its weights learn that ever do.
-        training: Which optimizer.
         steps_an_epoch: Updates of each.
-        fine_tuning: ``None``: there is one period.
     """
-    model, optimizer = built.trained, make_optimizer(training, steps_an_epoch)
-    whole = model.trainable_variables
+    quotas, fine_tuning = run.plan.optimizer_quotas, run.profile.model.fine_tuning
+
+    def made(later: FineTuning | None) -> LearningOptimizer:
+        """Of the weights that are trainable now."""
+        make = partial(make_optimizer, run.profile.training, steps_an_epoch, later)
+        weights = built.trained.trainable_variables
+        with strategy.scope():
+            optimizer = make()
+            if quotas is None:
+                optimizer.build(weights)
+                return optimizer
+        first_replica = [each.process for each in run.plan.replicas].index(run.place)
+        return DividedOptimizer(strategy, optimizer, weights, make, quotas, first_replica)
+
     if fine_tuning is None:
-        optimizer.build(whole)
-        return (optimizer,)
+        return (made(None),)
     freeze_base(built)
-    optimizer.build(model.trainable_variables)
+    first = made(None)
     let_learn(built.base_layers, fine_tuning.layers)
-    later = make_optimizer(training, steps_an_epoch, fine_tuning)
-    later.build(whole)
-    return optimizer, later
+    return first, made(fine_tuning)
 
 
 def make_periods(
     built: BuiltModel,
-    optimizers: Sequence[keras.optimizers.Optimizer],
+    optimizers: Sequence[LearningOptimizer],
     fine_tuning: FineTuning | None,
-    period_of: Callable[[keras.optimizers.Optimizer, FineTuning | None], Period],
+    period_of: Callable[[LearningOptimizer, FineTuning | None], Period],
 ) -> tuple[Period, ...]:
     """The periods; the model is left as the first one needs it.
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QImage
-from PySide6.QtWidgets import QCheckBox, QComboBox, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.plan import LaunchPlan
@@ -295,6 +295,35 @@ def test_that_a_pipeline_is_offered_where_layers_are_on_several_devices(panel, q
     with qtbot.waitSignal(panel.valueChanged) as changed:
         pipeline.click()
     assert changed.args[0].pipeline is True
+
+
+def test_that_quotas_of_the_optimizers_state_begin_with_what_the_plan_says(panel, qtbot):
+    panel.show()
+    _choose(panel, "strategy_chooser", StrategyKind.MIRRORED)
+    panel.findChild(FoldButton).setChecked(True)
+    chooser = panel.findChild(QWidget, "optimizer_state_chooser")
+    quotas = panel.findChild(QLineEdit, "optimizer_quotas")
+    assert chooser.isVisible()
+    assert not quotas.isVisible()
+    assert "3, 1" in quotas.toolTip()
+
+    _choose(panel, "optimizer_state_chooser", "by_hand")
+    assert panel.value().optimizer_state == "replicated"  # there is no plan to begin with
+
+    panel.setPlan(_plan())
+    _choose(panel, "optimizer_state_chooser", "by_hand")
+    assert quotas.isVisible()
+    assert panel.value().optimizer_state == (50, 50)
+    quotas.clear()
+    with qtbot.waitSignal(panel.valueChanged):
+        qtbot.keyClicks(quotas, "3, 0")
+    assert panel.value().optimizer_state == (3, 0)
+
+    _choose(panel, "optimizer_state_chooser", "sharded")
+    assert panel.value().optimizer_state == "sharded"
+    assert not quotas.isVisible()
+    _choose(panel, "strategy_chooser", StrategyKind.ONE_DEVICE)
+    assert not chooser.isVisible()
 
 
 def test_that_rarely_needed_settings_are_folded_until_one_is_set_or_has_a_problem(panel, qtbot):

@@ -20,7 +20,7 @@ from gpupanel.domain.model import CnnModel, MlpModel, PythonModel, SavedModel
 from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.schedule import ScheduleKind, ScheduleSettings
-from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
+from gpupanel.domain.strategy import AllReduce, OptimizerState, StrategyKind, StrategySettings
 from gpupanel.domain.training import (
     CheckpointPace,
     HalfPrecision,
@@ -102,6 +102,8 @@ STRATEGIES = st.builds(
     all_reduce=st.sampled_from(AllReduce),
     workers=st.none() | st.integers(1, 9),
     parameter_servers=st.none() | st.integers(1, 9),
+    optimizer_state=st.sampled_from(OptimizerState)
+    | st.lists(st.integers(0, 99), min_size=1, max_size=9).map(tuple),
     pipeline=st.booleans(),
     placement=st.none() | st.just("auto") | st.dictionaries(st.text(), st.integers(0, 9)),
 )

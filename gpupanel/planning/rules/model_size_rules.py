@@ -29,11 +29,12 @@ _SEVERITIES = tuple(Severity)
 
 @dataclass(frozen=True, slots=True)
 class _Holder:
-    """A memory, and how many copies of the weights stand in it."""
+    """A memory, and how many copies of the weights and of the optimizer's state stand in it."""
 
     name: str
     memory_mib: int
     copies: int
+    states: float
     is_host: bool = False
 
 
@@ -128,20 +129,24 @@ def _holders(plan: LaunchPlan, inventory: DeviceInventory) -> Iterator[_Holder]:
     memory = {device.key: device.memory_total_mib for device in inventory.devices}
     names = {device.key: device.name for device in inventory.devices}
     if plan.strategy in (StrategyKind.CENTRAL_STORAGE, StrategyKind.PARAMETER_SERVER):
-        copies = Counter({CPU_KEY: 1})
+        copies, states = Counter({CPU_KEY: 1}), {CPU_KEY: 1.0}
     else:
-        copies = Counter(each.device_key for each in plan.replicas if each.share or plan.processes)
+        copies, states = Counter[str](), dict[str, float]()
+        for each, part in zip(plan.replicas, plan.optimizer_parts, strict=True):
+            if each.share or plan.processes:
+                copies[each.device_key] += 1
+                states[each.device_key] = states.get(each.device_key, 0.0) + part
     if plan.places:
         keys = tuple(dict.fromkeys(place.device_key for place in plan.places))
         together = [memory.get(key) for key in keys]
         known = [each for each in together if each is not None]
         if len(known) == len(keys):
-            yield _Holder(" + ".join(names[key] for key in keys), sum(known), 1)
+            yield _Holder(" + ".join(names[key] for key in keys), sum(known), 1, 1.0)
         return
     for key, count in copies.items():
         size = memory.get(key)
         if size is not None:
-            yield _Holder(names[key], size, count, is_host=key == CPU_KEY)
+            yield _Holder(names[key], size, count, states[key], is_host=key == CPU_KEY)
 
 
 def _model_problem(
@@ -149,7 +154,10 @@ def _model_problem(
 ) -> Problem | None:
     """What stays there for the whole run must fit; with the gradients of a step it should."""
     optimizer = profile.training.optimizer
-    kept = weights_mib * (1 + profile.training.numbers_beside_weights) * holder.copies + images_mib
+    training = profile.training
+    averages = training.numbers_beside_weights - training.optimizer_numbers
+    numbers = (1 + averages) * holder.copies + training.optimizer_numbers * holder.states
+    kept = round(weights_mib * numbers) + images_mib
     with_gradients = kept + weights_mib * holder.copies
     if with_gradients <= holder.memory_mib:
         return None

@@ -7,6 +7,7 @@ from itertools import pairwise
 import keras
 import tensorflow as tf
 
+from gpupanel.trainer.models.divided_optimizer import LearningOptimizer
 from gpupanel.trainer.models.objectives import Objective
 from gpupanel.trainer.models.weight_averages import WeightAverages
 from gpupanel.trainer.parts.loss_scale import LossScale
@@ -29,7 +30,7 @@ class TrainingStep:
         self,
         model: keras.Model,
         objective: Objective,
-        optimizer: keras.optimizers.Optimizer,
+        optimizer: LearningOptimizer,
         *,
         seed: int,
         micro_batches: int,

@@ -13,7 +13,7 @@ _GREATEST = 1_000_000
 
 
 class NumberListEdit(CheckedLine):
-    """A list of positive whole numbers; its value is a tuple of them."""
+    """A list of whole numbers; its value is a tuple of them."""
 
     def __init__(
         self,
@@ -21,6 +21,7 @@ class NumberListEdit(CheckedLine):
         placeholder: str,
         most_length: int,
         least_length: int = 0,
+        least: int = 1,
         parent: QWidget | None = None,
     ) -> None:
         """Makes the field.
@@ -29,11 +30,13 @@ class NumberListEdit(CheckedLine):
             placeholder: Shown while the list is empty.
             most_length: How many numbers there may be.
             least_length: How many numbers there must be.
+            least: The smallest that each may be.
             parent: The owner in Qt's sense.
         """
         super().__init__((), parent)
         self._most_length = most_length
         self._least_length = least_length
+        self._least = least
         self.setPlaceholderText(placeholder)
 
     @override
@@ -50,8 +53,8 @@ class NumberListEdit(CheckedLine):
                 f"{quoted(strange)} is not a whole number; numbers are written as in “128, 64”."
             )
         numbers = tuple(int(word) for word in words)
-        if any(number == 0 or number > _GREATEST for number in numbers):
-            raise ValueError(f"Each number must lie between 1 and {_GREATEST:,}.")
+        if any(not self._least <= number <= _GREATEST for number in numbers):
+            raise ValueError(f"Each number must lie between {self._least} and {_GREATEST:,}.")
         if len(numbers) < self._least_length:
             raise ValueError("There must be at least one number here.")
         if len(numbers) > self._most_length:

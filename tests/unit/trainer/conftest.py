@@ -20,7 +20,7 @@ from gpupanel.domain.plan import LaunchPlan, PlannedDevice, PlannedReplica
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import dump_profile
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.domain.strategy import SHARING_KINDS, StrategyKind
+from gpupanel.domain.strategy import SHARING_KINDS, OptimizerState, StrategyKind
 from gpupanel.planning.half_precision import half_precision
 from gpupanel.runs.directory.start_model import keep_start_model
 from tests.fakes.checked_files import as_checked
@@ -34,6 +34,10 @@ def cpu_plan(profile: Profile, shares: Sequence[int]) -> LaunchPlan:
     """As planning makes it for the CPU: a logical device for each replica."""
     several = len(shares) > 1
     chosen = profile.strategy.kind
+    state = profile.strategy.optimizer_state
+    quotas = state if isinstance(state, tuple) else (None,) * len(shares)
+    if state is OptimizerState.SHARDED:
+        quotas = (1,) * len(shares)
     sharing = chosen if chosen in SHARING_KINDS else StrategyKind.MIRRORED
     return LaunchPlan(
         environment={"CUDA_VISIBLE_DEVICES": "-1"},
@@ -50,9 +54,13 @@ def cpu_plan(profile: Profile, shares: Sequence[int]) -> LaunchPlan:
         all_reduce=profile.strategy.all_reduce,
         replicas=tuple(
             PlannedReplica(
-                index=index, device_key="cpu", logical_device=f"/device:CPU:{index}", share=share
+                index=index,
+                device_key="cpu",
+                logical_device=f"/device:CPU:{index}",
+                share=share,
+                optimizer_quota=quota,
             )
-            for index, share in enumerate(shares)
+            for index, (share, quota) in enumerate(zip(shares, quotas, strict=True))
         ),
         global_batch_size=sum(shares),
         accumulation_steps=profile.training.accumulation_steps,

@@ -2,11 +2,16 @@
 
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.setting import settings_of
-from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
+from gpupanel.domain.strategy import (
+    AllReduce,
+    OptimizerState,
+    StrategyKind,
+    StrategySettings,
+)
 from gpupanel.planning.rules.inference_rules import INFERENCE_KINDS, NODE_INFERENCE_KINDS
 
 BY_HAND = "by_hand"
-"""Shares or a placement that a person gives."""
+"""Shares, quotas or a placement that a person gives."""
 AUTO = "auto"
 """A placement that the trainer makes."""
 
@@ -24,6 +29,10 @@ SHARES = (
 )
 INFERENCE_SHARES = tuple(choice for choice in SHARES if choice.value != "balanced")
 """Shares without those that are measured first: only training goes on long enough."""
+OPTIMIZER_STATES = (
+    *(state.choice for state in OptimizerState),
+    Choice(BY_HAND, "Divided by quotas", "You set how much each replica keeps, in proportion."),
+)
 PLACEMENTS = (
     Choice(AUTO, "Automatic", "Balanced by parameters and activations when the run starts."),
     Choice(BY_HAND, "By hand", "You choose a device for each layer."),

@@ -13,6 +13,7 @@ from gpupanel.domain.setting import Setting, setting_of, settings_of
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.value import MOST_PLACES
 from gpupanel.planning.layers import ModelLayer, places_of, split_evenly
+from gpupanel.planning.shares import proportional_shares
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.forms.input_for import optional_counter_for
 from gpupanel.ui.forms.settings_card import SettingsCard
@@ -21,6 +22,7 @@ from gpupanel.ui.forms.value_form import advanced_fold
 from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.inputs.counter import Counter
 from gpupanel.ui.inputs.folded_choice_box import FoldedChoiceBox
+from gpupanel.ui.inputs.number_list_edit import NumberListEdit
 from gpupanel.ui.inputs.switch import CheckBox
 from gpupanel.ui.panels.strategy_panel import choices
 from gpupanel.ui.panels.strategy_panel.choices import AUTO, BY_HAND, KindKeys
@@ -35,6 +37,7 @@ from gpupanel.ui.widgets.tips import teach
 
 _ADVANCED = tuple(each for each in settings_of(StrategySettings) if each.advanced)
 _BUILT_FIRST = "The model is built to list its layers; that takes some seconds."
+_PERCENT = 100
 _MENDED_FIRST = "{} by hand start from the plan: fix the problems first."
 
 
@@ -75,6 +78,15 @@ class StrategyPanel(SettingsCard):
         self._pipeline.setObjectName("pipeline")
         self._form = _FoldedForm(self._more, self)
         self._all_reduce = ChoiceBox(choices.ALL_REDUCE[StrategyKind.MIRRORED])
+        self._optimizer_state = ChoiceBox(choices.OPTIMIZER_STATES)
+        self._optimizer_state.setObjectName("optimizer_state_chooser")
+        self._quotas = NumberListEdit(
+            placeholder="one whole number per replica",
+            least_length=1,
+            most_length=MOST_PLACES,
+            least=0,
+        )
+        self._quotas.setObjectName("optimizer_quotas")
         self._peer_to_peer = CheckBox("Peer-to-peer between GPUs")
         self._peer_to_peer.setObjectName("peer_to_peer")
         self._note = Note(tone="warning")
@@ -102,6 +114,9 @@ class StrategyPanel(SettingsCard):
             unoffered="Balanced (training only)",
         )
         self._fields.setValue(shares or ())
+        state = value.optimizer_state
+        self._optimizer_state.setValue(BY_HAND if isinstance(state, tuple) else state)
+        self._quotas.setValue(state if isinstance(state, tuple) else ())
         self._workers.setValue(value.workers)
         self._servers.setValue(value.parameter_servers or 1)
         by_hand = isinstance(value.placement, dict)
@@ -187,6 +202,10 @@ class StrategyPanel(SettingsCard):
         form.add_fold(self._more)
         form.add_setting(setting_of(StrategySettings, "all_reduce"), self._all_reduce)
         self._add_switch("peer_to_peer", self._peer_to_peer)
+        state = setting_of(StrategySettings, "optimizer_state")
+        form.add_setting(state, self._optimizer_state)
+        teach(self._quotas, "Quotas", state.description)
+        form.add_wide(self._quotas)
         self.add_form(form)
         self.body.addWidget(self._note)
         self.body.addSpacing(8)
@@ -207,6 +226,8 @@ class StrategyPanel(SettingsCard):
         self._placement.valueChanged.connect(self._change_placement)
         self._editor.valueChanged.connect(partial(self._change, "placement"))
         self._all_reduce.valueChanged.connect(partial(self._change, "all_reduce"))
+        self._optimizer_state.valueChanged.connect(self._change_optimizer_state)
+        self._quotas.valueChanged.connect(partial(self._change, "optimizer_state"))
         self._pipeline.valueChanged.connect(partial(self._change, "pipeline"))
         self._peer_to_peer.valueChanged.connect(partial(self._change, "peer_to_peer"))
 
@@ -217,7 +238,8 @@ class StrategyPanel(SettingsCard):
     def _show_rows(self) -> None:
         value = self._value
         shown = {each.name: each.applies_in(value) for each in settings_of(StrategySettings)}
-        shown["all_reduce"] &= self._task == "train"
+        for name in ("all_reduce", "optimizer_state"):
+            shown[name] &= self._task == "train"
         is_off = not value.peer_to_peer
         shown["peer_to_peer"] &= shown["all_reduce"] and (self._has_gpu_pairs or is_off)
         advanced = {each.name for each in _ADVANCED}
@@ -225,6 +247,8 @@ class StrategyPanel(SettingsCard):
         for key, editor in self._form.editors().items():
             is_folded = key in advanced and not self._more.isChecked()
             self._form.set_row_visible(editor, visible=shown[key] and not is_folded)
+        by_quotas = shown["optimizer_state"] and isinstance(value.optimizer_state, tuple)
+        self._form.set_row_visible(self._quotas, visible=by_quotas and self._more.isChecked())
         by_hand = isinstance(value.shares, tuple), isinstance(value.placement, dict)
         self._form.set_row_visible(self._fields, visible=shown["shares"] and by_hand[0])
         self._form.set_row_visible(self._editor, visible=shown["placement"] and by_hand[1])
@@ -254,6 +278,15 @@ class StrategyPanel(SettingsCard):
             self._refuse("Shares")
         else:
             self._take({"shares": self._plan.shares})
+
+    def _change_optimizer_state(self, choice: str) -> None:
+        if choice != BY_HAND:
+            self._take({"optimizer_state": choice})
+        elif self._plan is None:
+            self._refuse("Quotas")
+        else:
+            parts = self._plan.optimizer_quotas or (1,) * len(self._plan.replicas)
+            self._take({"optimizer_state": proportional_shares(_PERCENT, parts)})
 
     def _change_placement(self, choice: str) -> None:
         if choice != BY_HAND:
