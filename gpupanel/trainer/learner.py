@@ -19,6 +19,7 @@ from gpupanel.trainer.datasets.split import Split, check_best_metric
 from gpupanel.trainer.metrics.evaluation_objective import EvaluationObjective
 from gpupanel.trainer.models.build import BuiltModel, build_model
 from gpupanel.trainer.models.divided_optimizer import LearningOptimizer, whole_of
+from gpupanel.trainer.models.gathering import Gathering
 from gpupanel.trainer.models.network import Building
 from gpupanel.trainer.models.objectives import (
     Classification,
@@ -37,6 +38,7 @@ from gpupanel.trainer.parts.losses import balanced_weights
 from gpupanel.trainer.periods import (
     Period,
     count_parameters,
+    gathering_of,
     make_optimizers,
     make_periods,
 )
@@ -97,6 +99,8 @@ class Learner:
         averages: Of the weights, which are measured and saved in their place; ``None``: the weights
             themselves are.
         loss_scale: Of float16; ``None`` in other floats.
+        gathering: Of several processes that keep the optimizer's state together: each has to call
+            :meth:`state` when one does. ``None``: each has all of it.
         period: The one that goes on.
     """
 
@@ -111,6 +115,7 @@ class Learner:
     augmenter: Augmenter | None = None
     averages: WeightAverages | None = None
     loss_scale: LossScale | None = None
+    gathering: Gathering | None = None
     period: Period = field(init=False)
 
     def __post_init__(self) -> None:
@@ -259,7 +264,8 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         order = make_epoch_order(run.profile.data, split, training.seed)
         steps_an_epoch = steps_per_epoch(len(order), plan.global_batch_size)
         weights = built.trained.trainable_variables
-    optimizers = make_optimizers(run, strategy, built, steps_an_epoch)
+    gathering = gathering_of(run, strategy)
+    optimizers = make_optimizers(run, strategy, built, steps_an_epoch, gathering)
     with strategy.scope():
         averages = None
         if training.ema is not None:
@@ -358,6 +364,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         augmenter,
         averages,
         loss_scale,
+        gathering,
     )
 
 

@@ -12,6 +12,7 @@ from gpupanel.domain.fine_tuning import FineTuning
 from gpupanel.trainer.models.build import BuiltModel
 from gpupanel.trainer.models.divided_optimizer import DividedOptimizer, LearningOptimizer
 from gpupanel.trainer.models.frozen_layers import let_learn
+from gpupanel.trainer.models.gathering import Gathering
 from gpupanel.trainer.models.optimizers import make_optimizer
 from gpupanel.trainer.started_run import StartedRun
 from gpupanel.trainer.steps.step_calls import TrainingCalls
@@ -55,6 +56,7 @@ def make_optimizers(
     strategy: tf.distribute.Strategy,
     built: BuiltModel,
     steps_an_epoch: int,
+    gathering: Gathering | None = None,
 ) -> tuple[LearningOptimizer, ...]:
     """One for each period; call it outside of the strategy's scope.
 
@@ -68,6 +70,7 @@ def make_optimizers(
         strategy: Of the training.
         built: All its weights learn that ever do.
         steps_an_epoch: Updates of each.
+        gathering: See :func:`gathering_of`.
     """
     quotas, fine_tuning = run.plan.optimizer_quotas, run.profile.model.fine_tuning
 
@@ -80,8 +83,8 @@ def make_optimizers(
             if quotas is None:
                 optimizer.build(weights)
                 return optimizer
-        first_replica = [each.process for each in run.plan.replicas].index(run.place)
-        return DividedOptimizer(strategy, optimizer, weights, make, quotas, first_replica)
+        first = _first_replica(run)
+        return DividedOptimizer(strategy, optimizer, weights, make, quotas, first, gathering)
 
     if fine_tuning is None:
         return (made(None),)
@@ -89,6 +92,18 @@ def make_optimizers(
     first = made(None)
     let_learn(built.base_layers, fine_tuning.layers)
     return first, made(fine_tuning)
+
+
+def gathering_of(run: StartedRun, strategy: tf.distribute.Strategy) -> Gathering | None:
+    """How processes put the optimizer's state together; ``None``: each has all that it needs."""
+    if run.plan.optimizer_quotas is None or not run.plan.processes:
+        return None
+    return Gathering(strategy, _first_replica(run))
+
+
+def _first_replica(run: StartedRun) -> int:
+    """Of this process, among all replicas."""
+    return [each.process for each in run.plan.replicas].index(run.place)
 
 
 def make_periods(

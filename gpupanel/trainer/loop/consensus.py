@@ -40,8 +40,13 @@ class Consensus(Protocol):
     def pending(self) -> Interruption | None:
         """What to do now instead of another call, the same in every process of the run."""
 
-    def vote(self, pace: Pace) -> Vote:
-        """What this process hands in with its next call, made at that pace."""
+    def vote(self, pace: Pace, *, checkpoint: bool = False) -> Vote:
+        """What this process hands in with its next call, made at that pace.
+
+        Args:
+            pace: Of the call.
+            checkpoint: All are to take part in one as soon as they agree.
+        """
 
     def take_votes(self, votes: Vote, pace: Pace, steps: int, seconds: float) -> None:
         """Take in what all processes handed in, summed, with a call of so many steps."""
@@ -57,9 +62,9 @@ class SingleProcess:
         """See :meth:`Consensus.pending`."""
         return self._interruptions.pending()
 
-    def vote(self, pace: Pace) -> Vote:
+    def vote(self, pace: Pace, *, checkpoint: bool = False) -> Vote:
         """None: there is nobody to agree with."""
-        del pace
+        del pace, checkpoint
         return ()
 
     def take_votes(self, votes: Vote, pace: Pace, steps: int, seconds: float) -> None:
@@ -93,7 +98,7 @@ class SeveralProcesses:
             self._interruptions.answer_stop()
         return agreed
 
-    def vote(self, pace: Pace) -> Vote:
+    def vote(self, pace: Pace, *, checkpoint: bool = False) -> Vote:
         """See :meth:`Consensus.vote`."""
         asked = self._interruptions.pending()
         wanted = self._wanted.get(pace, pace)
@@ -101,7 +106,7 @@ class SeveralProcesses:
             float(asked is Interruption.STOP),
             float(asked is Interruption.SUSPEND),
             float(asked is Interruption.SUPERVISOR_GONE),
-            float(asked is Interruption.CHECKPOINT),
+            float(checkpoint or asked is Interruption.CHECKPOINT),
             float(wanted.steps) if self._leads else 0.0,
         )
 

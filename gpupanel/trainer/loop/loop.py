@@ -16,7 +16,7 @@ from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.learner import Learner
 from gpupanel.trainer.loop.call_batches import batches_of_calls
-from gpupanel.trainer.loop.consensus import Pace, make_consensus
+from gpupanel.trainer.loop.consensus import Pace, Vote, make_consensus
 from gpupanel.trainer.loop.early_stopping import after_epoch, reason_to_stop
 from gpupanel.trainer.loop.memory_reports import MemoryReports
 from gpupanel.trainer.loop.time_account import TimeAccount
@@ -229,7 +229,7 @@ class TrainingLoop:
             self._events.phase(Phase.TRAINING)
             self._begin_call(batches, len(order) - place)
             start_s = time.monotonic()
-            votes = self._consensus.vote(self._training_pace)
+            votes = self._vote(self._training_pace)
             sums = calls.of(batches.shape[1])(
                 batches, votes, place=place, first_step=self._position.step, coming=coming
             )
@@ -348,7 +348,7 @@ class TrainingLoop:
                 return interruption
             self._events.phase(phase)
             start_s = time.monotonic()
-            sums = calls(batches, self._consensus.vote(self._evaluation_pace), coming=coming)
+            sums = calls(batches, self._vote(self._evaluation_pace), coming=coming)
             self._check_finite(sums, phase)
             took_s = time.monotonic() - start_s
             self._consensus.take_votes(sums.votes, self._evaluation_pace, sums.steps, took_s)
@@ -364,15 +364,23 @@ class TrainingLoop:
         """What ends the training now; a checkpoint that is wanted or due is saved on the way."""
         self._saving.check()
         pending = self._consensus.pending()
-        is_due = self._saving.is_due
-        if pending is not None or is_due:
+        is_due, is_alone = self._saving.is_due, self._learner.gathering is None
+        if pending is not None or (is_due and is_alone):
             self._settle()
         if pending is Interruption.CHECKPOINT:
-            self._save_checkpoint("request")
+            self._save_checkpoint("request" if is_alone or not is_due else "minutes")
             return None
-        if pending is None and is_due:
+        if pending is None and is_due and is_alone:
             self._save_checkpoint("minutes")
         return pending
+
+    def _vote(self, pace: Pace) -> Vote:
+        """What this process hands in with a call: also that a checkpoint is due, if all take part.
+
+        A checkpoint that one process saves by itself waits for no call.
+        """
+        is_due = self._learner.gathering is not None and self._saving.is_due
+        return self._consensus.vote(pace, checkpoint=is_due)
 
     def _save_checkpoint(self, reason: Reason) -> None:
         with self._times.saving():

@@ -17,9 +17,7 @@ import tensorflow as tf
 
 from gpupanel.domain.optimizer_pieces import Piece, cut
 from gpupanel.trainer.datasets.examples import Array
-
-_NOTHING = -0.0
-"""What is added to a number of another process's: unlike 0 it leaves every number as it is."""
+from gpupanel.trainer.models.gathering import NOTHING, Gathering
 
 
 class UpdateOf(Protocol):
@@ -104,23 +102,25 @@ class DividedSlot:
         path: Its name, as Keras would call it.
         shape: Of the weight.
         dtype: Of the weight.
-        add: Sums over processes what each has; ``None``: there is one.
+        gathering: Of processes that have the other pieces; ``None``: there are none.
         pieces: Those that this process has.
     """
 
     path: str
     shape: tuple[int, ...]
     dtype: str
-    add: Callable[[Array], Array] | None
+    gathering: Gathering | None
     pieces: list[tuple[Piece, keras.Variable]] = field(default_factory=list)
 
     @property
     def value(self) -> Array:
         """All of it; where several processes keep it, each of them has to ask at the same time."""
-        whole = np.full(math.prod(self.shape), _NOTHING, np.dtype(self.dtype))
+        whole = np.full(math.prod(self.shape), NOTHING, np.dtype(self.dtype))
         for piece, variable in self.pieces:
             whole[piece.begin : piece.end] = np.asarray(variable.value)
-        return (whole if self.add is None else self.add(whole)).reshape(self.shape)
+        if self.gathering is not None:
+            whole = self.gathering.sum(whole)
+        return whole.reshape(self.shape)
 
     def assign(self, array: Array) -> None:
         """Keep this from now on, of which this process takes its pieces."""
@@ -144,6 +144,7 @@ class DividedOptimizer:
         make: Callable[[], keras.optimizers.Optimizer],
         quotas: Sequence[int],
         first_replica: int,
+        gathering: Gathering | None = None,
     ) -> None:
         """Make the state; call it outside of the strategy's scope.
 
@@ -154,16 +155,15 @@ class DividedOptimizer:
             make: Makes another such optimizer.
             quotas: Of each replica; see :func:`~gpupanel.domain.optimizer_pieces.cut`.
             first_replica: Of this process.
+            gathering: Over the processes, where others have the other replicas.
         """
         self.optimizer = optimizer
         self._strategy = strategy
         self._weights = weights
-        self._first = first_replica
-        devices = strategy.extended.worker_devices
-        self._is_alone = len(devices) == len(quotas)
+        self._gathering = gathering
         self._pieces = cut([math.prod(weight.shape) for weight in weights], quotas)
         self._parts = []
-        for replica, device in enumerate(devices, self._first):
+        for replica, device in enumerate(strategy.extended.worker_devices, first_replica):
             own = [piece for piece in self._pieces if piece.replica == replica]
             self._parts.append(_Part(make, device, own, weights))
         self._slots = self._slots_of_weights(make)
@@ -190,25 +190,17 @@ class DividedOptimizer:
         # What it keeps of one number says what it keeps of each.
         tried = _Part(make, self._parts[0].device, [Piece(0, 0, 1, 0)], self._weights)
         names = [name for _, name, _ in tried.slots()]
-        add = None if self._is_alone else self._sum_of_processes
         slots = {}
         for number, weight in enumerate(self._weights):
             for name in names:
                 path = f"{self.optimizer.name}/{weight.path.replace('/', '_')}_{name}"
-                slots[number, name] = DividedSlot(path, tuple(weight.shape), weight.dtype, add)
+                slots[number, name] = DividedSlot(
+                    path, tuple(weight.shape), weight.dtype, self._gathering
+                )
         for part in self._parts:
             for piece, name, variable in part.slots():
                 slots[piece.weight, name].pieces.append((piece, variable))
         return list(slots.values())
-
-    def _sum_of_processes(self, array: Array) -> Array:
-        def of_replica(context: tf.distribute.ValueContext) -> tf.Tensor:
-            is_first = context.replica_id_in_sync_group == self._first
-            return tf.constant(array if is_first else np.full_like(array, _NOTHING))
-
-        each = self._strategy.experimental_distribute_values_from_function(of_replica)
-        found: Array = np.asarray(self._strategy.reduce("SUM", each, axis=None))
-        return found
 
     def learn(
         self,
@@ -243,10 +235,12 @@ class DividedOptimizer:
                         here(rate)[number],
                         own_scale,
                     )
-                    updated[piece] = tf.convert_to_tensor(stand)
+                    # Every process has to know the shape, to pack the same into one sum.
+                    size = [piece.end - piece.begin]
+                    updated[piece] = tf.reshape(tf.convert_to_tensor(stand), size)
                     # Its memory is free again as soon as the others have read it.
                     stand.assign(tf.zeros([0], stand.dtype))
-        if self._is_alone:
+        if self._gathering is None:
             self._hand_out(updated)
         else:
             self._exchange(updated)
@@ -271,7 +265,7 @@ class DividedOptimizer:
                         [
                             updated[piece]
                             if piece in part.pieces
-                            else tf.fill([piece.end - piece.begin], tf.cast(_NOTHING, weight.dtype))
+                            else tf.fill([piece.end - piece.begin], tf.cast(NOTHING, weight.dtype))
                             for piece in pieces
                         ]
                     )

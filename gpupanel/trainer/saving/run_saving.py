@@ -112,7 +112,9 @@ class Saving:
         # Nor is one waited for that is still being written.
         is_idle = self._writing is None or self._writing.done()
         age_s = time.monotonic() - self._saved_s if is_idle else 0.0
-        return ends_with_checkpoint(self._training.checkpoint_every_epochs, epoch, age_s, ends=ends)
+        every, gathering = self._training.checkpoint_every_epochs, self._learner.gathering
+        is_due = ends_with_checkpoint(every, epoch, age_s, ends=ends)
+        return is_due if gathering is None else gathering.of_leader(wanted=is_due)
 
     def save_checkpoint(self, position: Position, reason: Reason) -> None:
         """Begin to save a checkpoint of this position, when the one before is written.
@@ -123,6 +125,8 @@ class Saving:
             OSError: An event cannot be written.
         """
         if not self._leads:
+            if self._learner.gathering is not None:
+                self._learner.state()
             return
         start_s = time.monotonic()
         self._events.phase(Phase.SAVING)
