@@ -28,7 +28,22 @@ STRATEGIES = {
     "mirrored": (StrategySettings(kind=StrategyKind.MIRRORED, shares=(48, 16)), 2),
     "multi_worker": (StrategySettings(kind=StrategyKind.MULTI_WORKER, workers=2), 1),
 }
-EPOCHS = {"one_device": 120, "mirrored": 90, "multi_worker": 14}
+DIVIDED = {
+    f"{kind}, state divided": (
+        settings.model_copy(update={"optimizer_state": (3, 1)}),
+        cpu_replicas,
+    )
+    for kind, (settings, cpu_replicas) in STRATEGIES.items()
+    if kind != "one_device"
+}
+STRATEGIES |= DIVIDED
+EPOCHS = {
+    "one_device": 120,
+    "mirrored": 90,
+    "multi_worker": 14,
+    "mirrored, state divided": 90,
+    "multi_worker, state divided": 14,
+}
 """Enough of them for a training of some fifteen seconds."""
 
 
@@ -46,7 +61,7 @@ def data_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def profile_of(kind: str, data_path: Path, epochs: int) -> Profile:
     strategy, cpu_replicas = STRATEGIES[kind]
     return Profile(
-        name=f"mortal {kind}",
+        name=f"mortal {kind.partition(',')[0]}",
         devices=DeviceSettings(visible=("cpu",), cpu_replicas=cpu_replicas),
         strategy=strategy,
         data=NpzData(path=str(data_path), validation_fraction=0.1),

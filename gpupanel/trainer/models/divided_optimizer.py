@@ -8,8 +8,9 @@ each by the replica that keeps the state of that piece, which hands what comes o
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import keras
 import numpy as np
@@ -18,28 +19,6 @@ import tensorflow as tf
 from gpupanel.domain.optimizer_pieces import Piece, cut
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.models.gathering import NOTHING, Gathering
-
-
-class UpdateOf(Protocol):
-    """Changes a weight, or a piece of one, by its gradient; called where it is."""
-
-    def __call__(
-        self,
-        optimizer: keras.optimizers.Optimizer,
-        weight: tf.Variable,
-        gradient: tf.Tensor,
-        rate: tf.Tensor,
-        scale: tf.Tensor | None,
-    ) -> None:
-        """Change it.
-
-        Args:
-            optimizer: Keeps its state.
-            weight: What is changed.
-            gradient: Of its shape.
-            rate: The learning rate.
-            scale: What the gradient is multiplied by; ``None``: by nothing.
-        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,35 +42,75 @@ class _Part:
         pieces: Sequence[Piece],
         weights: Sequence[keras.Variable],
     ) -> None:
+        """Make the state, there.
+
+        Args:
+            make: Makes the optimizer, whose state these pieces have.
+            device: Of the replica.
+            pieces: Of the weights.
+            weights: All of them.
+        """
         self.device = device
-        self.pieces = pieces
+        self._pieces = pieces
         with tf.device(device):
             # Each stands for its piece in an update, and holds nothing between two.
-            self.stands = [
-                tf.Variable(
-                    tf.zeros([0], weights[piece.weight].dtype), trainable=False, shape=[None]
+            self.stands = {
+                piece: tf.Variable(
+                    tf.zeros([0], weights[piece.weight].dtype),
+                    trainable=False,
+                    shape=tf.TensorShape(None),
                 )
                 for piece in pieces
-            ]
+            }
             self.optimizer = make()
-            references = [
-                _Reference(
-                    str(number),
-                    (piece.end - piece.begin,),
-                    weights[piece.weight].dtype,
-                    device,
-                    stand._unique_id,  # noqa: SLF001 - by which Keras's optimizers know a variable
-                )
-                for number, (piece, stand) in enumerate(zip(pieces, self.stands, strict=True))
-            ]
-            self.optimizer.build(references)
+            self.optimizer.build(
+                [
+                    _Reference(
+                        str(number),
+                        _shape_of(piece, weights[piece.weight].shape),
+                        weights[piece.weight].dtype,
+                        device,
+                        # By which Keras's optimizers know a variable.
+                        self.stands[piece]._unique_id,  # noqa: SLF001
+                    )
+                    for number, piece in enumerate(pieces)
+                ]
+            )
 
     def slots(self) -> Iterator[tuple[Piece, str, keras.Variable]]:
         """What it keeps: of which piece, its name, and the variable."""
         for variable in self.optimizer.variables:
             number, _, name = variable.name.partition("_")
             if number.isdecimal():
-                yield self.pieces[int(number)], name, variable
+                yield self._pieces[int(number)], name, variable
+
+    def updated(
+        self,
+        piece: Piece,
+        weight: tf.Variable,
+        gradient: tf.Tensor,
+        rate: tf.Tensor,
+        scale: tf.Tensor | None,
+    ) -> tf.Tensor:
+        """What a piece of the weight is after its update: as many numbers as it has, in a row.
+
+        Operation by operation as :class:`~gpupanel.trainer.steps.update.Update` does it, so that
+        the last bits are the same.
+        """
+        optimizer, stand, shape = self.optimizer, self.stands[piece], _shape_of(piece, weight.shape)
+        before = _taken(piece, weight, shape)
+        if optimizer.weight_decay is not None:
+            before -= before * optimizer.weight_decay * rate
+        clipped = _taken(piece, gradient, shape)
+        if scale is not None:
+            clipped *= scale
+        stand.assign(before)
+        optimizer.update_step(clipped, stand, rate)
+        # Every process has to know the shape, to pack the same into one sum.
+        after = tf.reshape(tf.convert_to_tensor(stand), [piece.end - piece.begin])
+        # Its memory is free again as soon as the others have read what came out.
+        stand.assign(tf.zeros([0], stand.dtype))
+        return after
 
 
 @dataclass(slots=True)
@@ -117,7 +136,7 @@ class DividedSlot:
         """All of it; where several processes keep it, each of them has to ask at the same time."""
         whole = np.full(math.prod(self.shape), NOTHING, np.dtype(self.dtype))
         for piece, variable in self.pieces:
-            whole[piece.begin : piece.end] = np.asarray(variable.value)
+            whole[piece.begin : piece.end] = np.asarray(variable.value).reshape(-1)
         if self.gathering is not None:
             whole = self.gathering.sum(whole)
         return whole.reshape(self.shape)
@@ -126,7 +145,7 @@ class DividedSlot:
         """Keep this from now on, of which this process takes its pieces."""
         flat = array.reshape(-1)
         for piece, variable in self.pieces:
-            variable.assign(flat[piece.begin : piece.end])
+            variable.assign(flat[piece.begin : piece.end].reshape(variable.shape))
 
 
 class DividedOptimizer:
@@ -161,11 +180,13 @@ class DividedOptimizer:
         self._strategy = strategy
         self._weights = weights
         self._gathering = gathering
-        self._pieces = cut([math.prod(weight.shape) for weight in weights], quotas)
-        self._parts = []
+        pieces = cut([math.prod(weight.shape) for weight in weights], quotas)
+        by_weight = groupby(pieces, lambda piece: piece.weight)
+        self._pieces_by_weight = [(number, list(of_weight)) for number, of_weight in by_weight]
+        self._parts = {}
         for replica, device in enumerate(strategy.extended.worker_devices, first_replica):
-            own = [piece for piece in self._pieces if piece.replica == replica]
-            self._parts.append(_Part(make, device, own, weights))
+            own = [piece for piece in pieces if piece.replica == replica]
+            self._parts[device] = _Part(make, device, own, weights)
         self._slots = self._slots_of_weights(make)
 
     @property
@@ -188,7 +209,7 @@ class DividedOptimizer:
         if not self._weights:
             return []
         # What it keeps of one number says what it keeps of each.
-        tried = _Part(make, self._parts[0].device, [Piece(0, 0, 1, 0)], self._weights)
+        tried = _Part(make, next(iter(self._parts)), [Piece(0, 0, 1, 0)], self._weights)
         names = [name for _, name, _ in tried.slots()]
         slots = {}
         for number, weight in enumerate(self._weights):
@@ -197,14 +218,13 @@ class DividedOptimizer:
                 slots[number, name] = DividedSlot(
                     path, tuple(weight.shape), weight.dtype, self._gathering
                 )
-        for part in self._parts:
+        for part in self._parts.values():
             for piece, name, variable in part.slots():
                 slots[piece.weight, name].pieces.append((piece, variable))
         return list(slots.values())
 
     def learn(
         self,
-        update: UpdateOf,
         gradients: Sequence[tf.Tensor],
         rate: tf.Tensor,
         scale: tf.Tensor | None,
@@ -212,34 +232,33 @@ class DividedOptimizer:
         """Update all weights; within the context of all replicas.
 
         Args:
-            update: Is called for each piece.
             gradients: Of the weights, the same on every replica.
             rate: The learning rate, on every replica.
             scale: What gradients are multiplied by, on every replica; ``None``: by nothing.
         """
-        here = self._strategy.experimental_local_results
-        updated = {}
-        for number, part in enumerate(self._parts):
-            iterations = here(self.optimizer.iterations.value)[number]
-            own_scale = None if scale is None else here(scale)[number]
-            with tf.device(part.device):
-                part.optimizer.iterations.value.assign(iterations)
-                for piece, stand in zip(part.pieces, part.stands, strict=True):
-                    weight = here(self._weights[piece.weight].value)[number]
-                    gradient = here(gradients[piece.weight])[number]
-                    stand.assign(_taken(piece, weight))
-                    update(
-                        part.optimizer,
-                        stand,
-                        _taken(piece, gradient),
-                        here(rate)[number],
-                        own_scale,
-                    )
-                    # Every process has to know the shape, to pack the same into one sum.
-                    size = [piece.end - piece.begin]
-                    updated[piece] = tf.reshape(tf.convert_to_tensor(stand), size)
-                    # Its memory is free again as soon as the others have read it.
-                    stand.assign(tf.zeros([0], stand.dtype))
+        updated: dict[Piece, tf.Tensor] = {}
+
+        def learn(
+            pieces: Sequence[Piece],
+            weight: tf.Variable,
+            gradient: tf.Tensor,
+            rate: tf.Tensor,
+            scale: tf.Tensor | None,
+        ) -> None:
+            part = self._parts[weight.device]
+            with tf.device(weight.device):
+                for piece in pieces:
+                    if piece in part.stands:
+                        updated[piece] = part.updated(piece, weight, gradient, rate, scale)
+
+        extended, iterations = self._strategy.extended, self.optimizer.iterations.value
+        for own in self._strategy.experimental_local_results(iterations):
+            self._parts[own.device].optimizer.iterations.value.assign(own)
+        # Weight by weight on every replica, as when nothing is divided: TensorFlow's graph
+        # optimizer orders products of single numbers by the names of operations.
+        for number, pieces in self._pieces_by_weight:
+            place, args = self._weights[number].value, (gradients[number], rate, scale)
+            extended.update(place, partial(learn, pieces), args=args, group=False)
         if self._gathering is None:
             self._hand_out(updated)
         else:
@@ -248,30 +267,28 @@ class DividedOptimizer:
     def _hand_out(self, updated: Mapping[Piece, tf.Tensor]) -> None:
         """Give every replica of this process the new weights."""
         here = self._strategy.experimental_local_results
-        for number, part in enumerate(self._parts):
-            with tf.device(part.device):
-                for weight, pieces in self._by_weight():
+        for number, pieces in self._pieces_by_weight:
+            for weight in here(self._weights[number].value):
+                with tf.device(weight.device):
                     whole = _joined([updated[piece] for piece in pieces])
-                    here(weight.value)[number].assign(tf.reshape(whole, weight.shape))
+                    weight.assign(tf.reshape(whole, weight.shape))
 
     def _exchange(self, updated: Mapping[Piece, tf.Tensor]) -> None:
         """Give every replica of all processes the new weights."""
-        strategy, by_weight = self._strategy, list(self._by_weight())
-        contributed = {}
-        for part in self._parts:
-            with tf.device(part.device):
-                contributed[part.device] = [
+        strategy, contributed = self._strategy, {}
+        for device, part in self._parts.items():
+            with tf.device(device):
+                contributed[device] = [
                     _joined(
                         [
-                            updated[piece]
-                            if piece in part.pieces
-                            else tf.fill([piece.end - piece.begin], tf.cast(NOTHING, weight.dtype))
-                            for piece in pieces
+                            updated[each] if each in part.stands else _none_of(each, dtype)
+                            for each in pieces
                         ]
                     )
-                    for weight, pieces in by_weight
+                    for number, pieces in self._pieces_by_weight
+                    for dtype in [self._weights[number].dtype]
                 ]
-        places = [weight.value for weight, _ in by_weight]
+        places = [self._weights[number].value for number, _ in self._pieces_by_weight]
         of_replicas = strategy.extended.update(places[0], lambda first: contributed[first.device])
         # One sum for all: every collective costs a round trip.
         sums = strategy.extended.batch_reduce_to(
@@ -284,11 +301,6 @@ class DividedOptimizer:
         for place, whole in zip(places, sums, strict=True):
             strategy.extended.update(place, take, args=(whole,), group=False)
 
-    def _by_weight(self) -> Iterator[tuple[keras.Variable, list[Piece]]]:
-        """Each weight that has numbers, with the pieces that it consists of, in their order."""
-        for number, pieces in groupby(self._pieces, lambda piece: piece.weight):
-            yield self._weights[number], list(pieces)
-
 
 LearningOptimizer: TypeAlias = keras.optimizers.Optimizer | DividedOptimizer
 """Keeps its state on every replica, or divided among them."""
@@ -299,10 +311,21 @@ def whole_of(optimizer: LearningOptimizer) -> keras.optimizers.Optimizer:
     return optimizer.optimizer if isinstance(optimizer, DividedOptimizer) else optimizer
 
 
-def _taken(piece: Piece, whole: tf.Tensor) -> tf.Tensor:
-    flat = tf.reshape(whole, [-1])
-    return flat if flat.shape[0] == piece.end - piece.begin else flat[piece.begin : piece.end]
+def _shape_of(piece: Piece, shape: Sequence[int]) -> tuple[int, ...]:
+    """That of the weight, if the piece is all of it; else so many numbers in a row."""
+    size = piece.end - piece.begin
+    return tuple(shape) if size == math.prod(shape) else (size,)
+
+
+def _taken(piece: Piece, whole: tf.Tensor, shape: tuple[int, ...]) -> tf.Tensor:
+    if shape == tuple(whole.shape):
+        return tf.convert_to_tensor(whole)
+    return tf.reshape(whole, [-1])[piece.begin : piece.end]
 
 
 def _joined(pieces: Sequence[tf.Tensor]) -> tf.Tensor:
     return pieces[0] if len(pieces) == 1 else tf.concat(pieces, 0)
+
+
+def _none_of(piece: Piece, dtype: str) -> tf.Tensor:
+    return tf.fill([piece.end - piece.begin], tf.constant(NOTHING, dtype))

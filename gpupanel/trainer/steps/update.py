@@ -11,7 +11,11 @@ from typing import Final
 import keras
 import tensorflow as tf
 
-from gpupanel.trainer.models.divided_optimizer import DividedOptimizer, LearningOptimizer, whole_of
+from gpupanel.trainer.models.divided_optimizer import (
+    DividedOptimizer,
+    LearningOptimizer,
+    whole_of,
+)
 from gpupanel.trainer.models.weight_averages import WeightAverages
 from gpupanel.trainer.parts.batch_norm import change_of_mean, next_variance
 from gpupanel.trainer.parts.loss_scale import LossScale
@@ -115,44 +119,39 @@ class Update:
         gradients: list[tf.Tensor],
     ) -> tf.Tensor:
         """Gives the global norm of the gradients, as they were before they are clipped."""
-        whole, clip_norm = self._optimizer, self._clip_norm
+        optimizer, clip_norm = self._optimizer, self._clip_norm
 
         def learn(
-            optimizer: keras.optimizers.Optimizer,
-            weight: tf.Variable,
-            gradient: tf.Tensor,
-            rate: tf.Tensor,
-            scale: tf.Tensor | None,
+            weight: tf.Variable, gradient: tf.Tensor, rate: tf.Tensor, scale: tf.Tensor
         ) -> None:
             with tf.device(weight.device):
                 if optimizer.weight_decay is not None:
                     weight.assign_sub(weight * optimizer.weight_decay * rate)
-                clipped = gradient if scale is None else gradient * scale
-                optimizer.update_step(clipped, weight, rate)
+                whole = gradient if clip_norm is None else gradient * scale
+                optimizer.update_step(whole, weight, rate)
 
         rate = scale = norms = None
         if weights:
             # Once for all of them: a schedule calculates it.
             rate = strategy.extended.update(
-                weights[0], lambda _: tf.convert_to_tensor(whole.learning_rate)
+                weights[0], lambda _: tf.convert_to_tensor(optimizer.learning_rate)
             )
         if clip_norm is not None:
             # On each device that holds the sums, all of which come to the same.
             norms = strategy.extended.update(
-                weights[0], lambda _, summed: global_norm(summed), args=(gradients,)
+                weights[0], lambda _, whole: global_norm(whole), args=(gradients,)
             )
             scale = strategy.extended.update(
                 weights[0], lambda _, norm: clipping_scale(norm, clip_norm), args=(norms,)
             )
         if self._divided is not None and weights:
-            self._divided.learn(learn, gradients, rate, scale)
+            self._divided.learn(gradients, rate, scale)
         else:
-            each = partial(learn, whole)
             for weight, gradient in zip(weights, gradients, strict=True):
-                strategy.extended.update(weight, each, args=(gradient, rate, scale), group=False)
+                strategy.extended.update(weight, learn, args=(gradient, rate, scale), group=False)
         if self._averages is not None:
             self._averages.follow(strategy, self._variables.weights)
-        whole.iterations.value.assign_add(1)
+        optimizer.iterations.value.assign_add(1)
         # All devices hold the same sums: one of them says what their norm is. Computed beside that
         # of the clipping, it would lead TensorFlow's graph optimizer to other last bits.
         here = strategy.experimental_local_results
