@@ -19,6 +19,7 @@ import tensorflow as tf
 from gpupanel.domain.optimizer_pieces import Piece, cut
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.models.gathering import NOTHING, Gathering
+from gpupanel.trainer.models.optimizers import clipped, decay_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +101,9 @@ class _Part:
         optimizer, stand, shape = self.optimizer, self.stands[piece], _shape_of(piece, weight.shape)
         before = _taken(piece, weight, shape)
         if optimizer.weight_decay is not None:
-            before -= before * optimizer.weight_decay * rate
-        clipped = _taken(piece, gradient, shape)
-        if scale is not None:
-            clipped *= scale
+            before -= decay_of(optimizer, before, rate)
         stand.assign(before)
-        optimizer.update_step(clipped, stand, rate)
+        optimizer.update_step(clipped(_taken(piece, gradient, shape), scale), stand, rate)
         # Every process has to know the shape, to pack the same into one sum.
         after = tf.reshape(tf.convert_to_tensor(stand), [piece.end - piece.begin])
         # Its memory is free again as soon as the others have read what came out.
@@ -254,8 +252,6 @@ class DividedOptimizer:
         extended, iterations = self._strategy.extended, self.optimizer.iterations.value
         for own in self._strategy.experimental_local_results(iterations):
             self._parts[own.device].optimizer.iterations.value.assign(own)
-        # Weight by weight on every replica, as when nothing is divided: TensorFlow's graph
-        # optimizer orders products of single numbers by the names of operations.
         for number, pieces in self._pieces_by_weight:
             place, args = self._weights[number].value, (gradients[number], rate, scale)
             extended.update(place, partial(learn, pieces), args=args, group=False)
@@ -320,7 +316,7 @@ def _shape_of(piece: Piece, shape: Sequence[int]) -> tuple[int, ...]:
 def _taken(piece: Piece, whole: tf.Tensor, shape: tuple[int, ...]) -> tf.Tensor:
     if shape == tuple(whole.shape):
         return tf.convert_to_tensor(whole)
-    return tf.reshape(whole, [-1])[piece.begin : piece.end]
+    return tf.slice(tf.reshape(whole, [-1]), [piece.begin], [piece.end - piece.begin])
 
 
 def _joined(pieces: Sequence[tf.Tensor]) -> tf.Tensor:

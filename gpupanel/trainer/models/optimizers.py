@@ -1,6 +1,7 @@
 """Keras's optimizers as profiles name them, Adam in one pass over the memory."""
 
 import keras
+import tensorflow as tf
 
 from gpupanel.domain.fine_tuning import FineTuning
 from gpupanel.domain.training import TrainingSettings
@@ -32,3 +33,25 @@ def make_optimizer(
     name = training.optimizer.value if later is None else "fine_tuning"
     rate = rate_of(curve.later or curve, begun)
     return made(rate, name=name, **training.optimizer_arguments)
+
+
+def decay_of(
+    optimizer: keras.optimizers.Optimizer, weight: tf.Tensor, rate: tf.Tensor
+) -> tf.Tensor:
+    """By how much a weight, or a piece of one, decays; the optimizer has a weight decay."""
+    return _by_itself(weight * optimizer.weight_decay) * rate
+
+
+def clipped(gradient: tf.Tensor, scale: tf.Tensor | None) -> tf.Tensor:
+    """The gradient times that scale; ``None``: as it is."""
+    return gradient if scale is None else _by_itself(gradient * scale)
+
+
+def _by_itself(product: tf.Tensor) -> tf.Tensor:
+    """The same, as a factor that TensorFlow's graph optimizer takes as it is.
+
+    It would multiply the scalars of several factors first, unless it fails to find their shapes;
+    and those of a single number in the order of their names, so that replicas came to other last
+    bits.
+    """
+    return tf.raw_ops.Snapshot(input=product)

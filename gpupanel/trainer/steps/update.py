@@ -16,6 +16,7 @@ from gpupanel.trainer.models.divided_optimizer import (
     LearningOptimizer,
     whole_of,
 )
+from gpupanel.trainer.models.optimizers import clipped, decay_of
 from gpupanel.trainer.models.weight_averages import WeightAverages
 from gpupanel.trainer.parts.batch_norm import change_of_mean, next_variance
 from gpupanel.trainer.parts.loss_scale import LossScale
@@ -122,13 +123,12 @@ class Update:
         optimizer, clip_norm = self._optimizer, self._clip_norm
 
         def learn(
-            weight: tf.Variable, gradient: tf.Tensor, rate: tf.Tensor, scale: tf.Tensor
+            weight: tf.Variable, gradient: tf.Tensor, rate: tf.Tensor, scale: tf.Tensor | None
         ) -> None:
             with tf.device(weight.device):
                 if optimizer.weight_decay is not None:
-                    weight.assign_sub(weight * optimizer.weight_decay * rate)
-                whole = gradient if clip_norm is None else gradient * scale
-                optimizer.update_step(whole, weight, rate)
+                    weight.assign_sub(decay_of(optimizer, weight, rate))
+                optimizer.update_step(clipped(gradient, scale), weight, rate)
 
         rate = scale = norms = None
         if weights:

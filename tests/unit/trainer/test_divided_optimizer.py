@@ -154,6 +154,7 @@ OPTIMIZERS = {
     "adam": lambda: FusedAdam(0.01, name="its"),
     "adamw": lambda: FusedAdamW(0.01, weight_decay=0.01, name="its"),
     "adam as keras has it": lambda: keras.optimizers.Adam(0.01, name="its"),
+    "plain sgd": lambda: keras.optimizers.SGD(0.01, weight_decay=0.01, name="its"),
     "sgd": lambda: keras.optimizers.SGD(0.01, momentum=0.9, nesterov=True, name="its"),
     "rmsprop": lambda: keras.optimizers.RMSprop(0.01, momentum=0.9, weight_decay=0.01, name="its"),
     "lion": lambda: keras.optimizers.Lion(0.001, name="its"),
@@ -164,11 +165,12 @@ for name, make in OPTIMIZERS.items():
     gradients = [
         [tf.constant(random.normal(size=shape), tf.float32) for shape in shapes] for _ in range(9)
     ]
-    whole, held, _, _ = learned(make, None, gradients)
+    whole, held, are_copies, _ = learned(make, None, gradients)
     divided, parts, copies, changed = learned(make, QUOTAS, gradients)
     unlike = sorted(key for key in {*whole, *divided} if whole.get(key) != divided.get(key))
     found[name] = {
-        "unlike": unlike, "whole": held, "parts": parts, "copies": copies, "changed": changed
+        "unlike": unlike, "whole": held, "parts": parts,
+        "copies": copies and are_copies, "changed": changed,
     }
 print(json.dumps(found))
 """
@@ -184,10 +186,11 @@ def steps() -> dict[str, Any]:
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
-STEPPED = ("adam", "adamw", "adam as keras has it", "sgd", "rmsprop", "lion")
+KEEPING = ("adam", "adamw", "adam as keras has it", "sgd", "rmsprop", "lion")
+STEPPED = (*KEEPING, "plain sgd")
 
 
-@pytest.mark.parametrize("name", STEPPED)
+@pytest.mark.parametrize("name", KEEPING)
 def test_that_each_device_keeps_its_quota_and_all_together_one_copy(
     steps: dict[str, Any], name: str
 ) -> None:
