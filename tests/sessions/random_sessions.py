@@ -185,4 +185,7 @@ class RandomSessions:
             workers=replicas if kind in GANG_KINDS else None,
             placement=placement,
             pipeline=self._maybe(value=True, otherwise=False),
+            optimizer_state=self._maybe(
+                random.choice(("sharded", tuple(range(1, replicas + 1)))), "replicated"
+            ),
         )

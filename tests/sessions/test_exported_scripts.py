@@ -62,6 +62,7 @@ def session(
             shares=shares,
             placement=parts.pop("placement", None),
             pipeline=parts.pop("pipeline", False),
+            optimizer_state=parts.pop("optimizer_state", "replicated"),
         ),
         **{"training": SGD, **parts},
     )
@@ -302,6 +303,14 @@ def further_sessions(material: Material) -> dict[str, Profile]:
                 beta_2=0.95,
                 ema=0.9,
             ),
+        ),
+        "the optimizer's state divided, which a script keeps whole": session(
+            mirrored,
+            3,
+            (40, 20, 4),
+            data=FEW_DIGITS,
+            optimizer_state=(60, 20, 20),
+            training=changed(optimizer=Optimizer.ADAM, learning_rate=1e-3, clip_norm=0.5, ema=0.9),
         ),
         "a pipeline over two devices, micro-batches, dropout": session(
             StrategyKind.MODEL_PARALLEL,

@@ -175,6 +175,7 @@ class DividedOptimizer:
             gathering: Over the processes, where others have the other replicas.
         """
         self.optimizer = optimizer
+        self._own_count = len(optimizer.variables)
         self._strategy = strategy
         self._weights = weights
         self._gathering = gathering
@@ -189,8 +190,9 @@ class DividedOptimizer:
 
     @property
     def variables(self) -> list[keras.Variable | DividedSlot]:
-        """Everything that a checkpoint has of it."""
-        return [*self.optimizer.variables, *self._slots]
+        """Everything that a checkpoint has of it, averages of weights last, as undivided."""
+        own = self.optimizer.variables
+        return [*own[: self._own_count], *self._slots, *own[self._own_count :]]
 
     @property
     def learning_rate(self) -> keras.Variable | tf.Tensor:

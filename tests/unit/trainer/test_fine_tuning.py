@@ -77,6 +77,7 @@ PLATEAU = TrainingSettings(
 MIRRORED, CENTRAL = (
     StrategySettings(kind=kind) for kind in (StrategyKind.MIRRORED, StrategyKind.CENTRAL_STORAGE)
 )
+DIVIDED = StrategySettings(kind=StrategyKind.MIRRORED, optimizer_state=(1, 3))
 BALANCED = StrategySettings(kind=StrategyKind.MIRRORED, shares="balanced")
 
 
@@ -128,6 +129,7 @@ def runs(
     plans: dict[str, tuple[Profile, list[int]]] = {
         "one device": (session(data), [16]),
         "mirrored": (session(data, strategy=MIRRORED), [13, 3]),
+        "state divided": (session(data, strategy=DIVIDED), [13, 3]),
         "head": (session(data, model=head), [16]),
         "few, balanced": (session(data, model=FEW, strategy=BALANCED, **MOMENTUM), [8, 8]),
         "plateau": (session(data, PLATEAU), [16]),
@@ -139,13 +141,20 @@ def runs(
         root, chosen = tmp_path_factory.mktemp("tuned"), {name: plans[name] for name in names}
         return train_all(root, make_run, chosen, to_the_bit=True, small_base=True)
 
-    compared = ("one device", "mirrored")
+    compared = ("one device", "mirrored", "state divided")
     return Grouped(train, compared, [name for name in plans if name not in compared])
 
 
 @pytest.mark.long
 def test_that_two_replicas_learn_what_one_device_learns(runs: dict[str, RunLayout]) -> None:
     assert_alike(runs["one device"], runs["mirrored"])
+
+
+@pytest.mark.long
+def test_that_the_state_of_both_optimizers_can_be_divided(runs: dict[str, RunLayout]) -> None:
+    whole, divided = variables(runs["mirrored"]), variables(runs["state divided"])
+    assert whole.keys() == divided.keys()
+    assert [key for key in whole if whole[key].tobytes() != divided[key].tobytes()] == []
 
 
 @pytest.mark.slow

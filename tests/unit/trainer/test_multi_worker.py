@@ -13,6 +13,7 @@ from gpupanel.domain.augmentation import Augmentation, Flip
 from gpupanel.domain.data import DataCache, ImagesData
 from gpupanel.domain.model import CnnModel, MlpModel
 from gpupanel.domain.optimizer import Optimizer
+from gpupanel.domain.plan import parse_plan
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.schedule import ScheduleSettings
@@ -77,6 +78,13 @@ OTHER_THREE: dict[str, tuple[str, Sequence[int]]] = {
     "accumulated, 40 + 20 + 4": ("accumulated", [40, 20, 4]),
     "sgd, 22 + 21 + 21": ("sgd", [22, 21, 21]),
 }
+HALF = ADAM.model_copy(update={"mixed_precision": True, "half_precision": "float16"})
+DIVIDED: dict[str, tuple[Profile, tuple[int, ...], Sequence[int]]] = {
+    "adam, 3 + 1": (profile(ADAM), (3, 1), [48, 16]),
+    "everything, 0 + 1": (profile(ACCUMULATED, model=NORMED), (0, 1), [60, 4]),
+    "float16, 1 + 1": (profile(HALF), (1, 1), [48, 16]),
+}
+"""Quotas of the optimizer's state, and shares."""
 OTHERS = OTHER_TWO | OTHER_THREE
 """Other shares, three workers, XLA, each layer by itself, and an optimizer for which the sum of
 gradients is the same: for ``make test-slow``."""
@@ -251,6 +259,32 @@ def assert_reached(run: RunLayout, alone: RunLayout) -> None:
     assert measured["val_accuracy"] == expected["val_accuracy"]
     assert gradient_norm(run) == pytest.approx(gradient_norm(alone), rel=1e-5)
     assert said_of_labels(run) == pytest.approx(said_of_labels(alone), abs=1e-4)
+
+
+@pytest.fixture(scope="module")
+def divided(tmp_path_factory: pytest.TempPathFactory) -> dict[str, RunLayout]:
+    """Each with the optimizer's state divided, and, as "whole", without."""
+    profiles = {}
+    for name, (one, quotas, shares) in DIVIDED.items():
+        for kind, state in ((name, quotas), (f"{name}, whole", "replicated")):
+            strategy = on_workers(one, shares).strategy
+            strategy = strategy.model_copy(update={"optimizer_state": state})
+            profiles[kind] = one.model_copy(update={"strategy": strategy})
+    return train_gang(tmp_path_factory.mktemp("divided"), profiles)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", DIVIDED)
+def test_that_workers_that_divide_the_optimizers_state_reach_the_same_bits(
+    divided: dict[str, RunLayout], name: str
+) -> None:
+    plan = parse_plan(divided[name].plan.read_bytes())
+    assert plan.optimizer_quotas == DIVIDED[name][1]
+    parts, whole = variables(divided[name]), variables(divided[f"{name}, whole"])
+    assert parts.keys() == whole.keys()
+    assert [key for key in whole if whole[key].tobytes() != parts[key].tobytes()] == []
+    # What each of them gathered of the others at the end, too.
+    assert_same_bits(divided[name], workers=2)
 
 
 @pytest.mark.parametrize("name", others_long([*TWO, "images from disk"], FIRST))

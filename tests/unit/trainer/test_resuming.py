@@ -68,6 +68,7 @@ SHARES: dict[str, Sequence[int]] = {
     "mirrored": (12, 4),
     "float16": (12, 4),
     "activations computed again": (12, 4),
+    "optimizer state divided": (12, 4),
 }
 CHANGES: dict[str, dict[str, object]] = {
     "float16": {"mixed_precision": True, "half_precision": "float16"},
@@ -75,10 +76,16 @@ CHANGES: dict[str, dict[str, object]] = {
 }
 
 
+DIVIDED = StrategySettings(kind=StrategyKind.MIRRORED, optimizer_state=(3, 1))
+
+
 def state_of(name: str, **changes: object) -> Profile:
     training = EVERY_STATE.training.model_copy(update={**CHANGES.get(name, {}), **changes})
     model = MlpModel(hidden=(32, 16), batch_norm=True, dropout=0.2)
-    return EVERY_STATE.model_copy(update={"training": training, "model": model})
+    update = {"training": training, "model": model}
+    if name == "optimizer state divided":
+        update["strategy"] = DIVIDED
+    return EVERY_STATE.model_copy(update=update)
 
 
 def undisturbed(folder: Path, make_run: MakeRun, name: str) -> RunLayout:
@@ -147,31 +154,45 @@ PLAIN = EVERY_STATE.model_copy(
         ),
     }
 )
-Segments = dict[str, tuple[StrategyKind, Sequence[int]]]
+Segments = dict[str, tuple[StrategySettings, Sequence[int]]]
+
+
+def on(kind: StrategyKind, state: str | tuple[int, ...] = "replicated") -> StrategySettings:
+    return StrategySettings(kind=kind, optimizer_state=state)
+
 
 SEGMENTS: Segments = {
-    "one device": (StrategyKind.ONE_DEVICE, (16,)),
-    "mirrored": (StrategyKind.MIRRORED, (12, 4)),
-    "central storage": (StrategyKind.CENTRAL_STORAGE, (5, 11)),
-    "mirrored, other shares": (StrategyKind.MIRRORED, (4, 6, 6)),
-    "layers on several devices": (StrategyKind.MODEL_PARALLEL, (16,)),
-    "one device again": (StrategyKind.ONE_DEVICE, (16,)),
+    "one device": (on(StrategyKind.ONE_DEVICE), (16,)),
+    "mirrored": (on(StrategyKind.MIRRORED), (12, 4)),
+    "central storage": (on(StrategyKind.CENTRAL_STORAGE), (5, 11)),
+    "optimizer state divided": (on(StrategyKind.MIRRORED, (3, 1)), (12, 4)),
+    "mirrored, other shares": (on(StrategyKind.MIRRORED), (4, 6, 6)),
+    "layers on several devices": (on(StrategyKind.MODEL_PARALLEL), (16,)),
+    "one device again": (on(StrategyKind.ONE_DEVICE), (16,)),
 }
 FEW = ("mirrored, other shares", "layers on several devices", "one device again")
 """All are for ``make test-slow``."""
+DIVISIONS: Segments = {
+    "divided": (on(StrategyKind.MIRRORED, (60, 20, 20)), (4, 6, 6)),
+    "whole": (on(StrategyKind.MIRRORED), (4, 6, 6)),
+    "divided otherwise": (on(StrategyKind.MIRRORED, (0, 1, 3)), (4, 6, 6)),
+    "divided equally": (on(StrategyKind.MIRRORED, "sharded"), (4, 6, 6)),
+}
 
 
 def trained_in_turn(root: Path, make_run: MakeRun, segments: Segments) -> dict[str, RunLayout]:
     """Each segment goes on from the checkpoint of the one before; all but the last end early."""
     layouts = {}
-    for number, (name, (kind, shares)) in enumerate(segments.items()):
-        one = PLAIN.model_copy(update={"strategy": StrategySettings(kind=kind)})
+    undisturbed = {"undisturbed": (on(StrategyKind.ONE_DEVICE), (16,))}
+    if segments is DIVISIONS:
+        undisturbed = {"undisturbed": DIVISIONS["whole"]}
+    for number, (name, (strategy, shares)) in enumerate({**segments, **undisturbed}.items()):
+        one = PLAIN.model_copy(update={"strategy": strategy})
         layouts[name] = make_run(root / f"{number}", one, shares)
         plan = cpu_plan(one, shares)
-        if kind is StrategyKind.MODEL_PARALLEL:
+        if strategy.kind is StrategyKind.MODEL_PARALLEL:
             plan = placed_plan(plan)
         layouts[name].plan.write_text(plan.model_dump_json(), encoding="utf-8")
-    layouts["undisturbed"] = make_run(root / "undisturbed", PLAIN, [16])
     done = run_forked(
         [
             sys.executable,
@@ -185,6 +206,16 @@ def trained_in_turn(root: Path, make_run: MakeRun, segments: Segments) -> dict[s
     )
     assert done.returncode == 0, done.stderr[-4000:]
     return layouts
+
+
+@pytest.mark.long
+def test_that_a_checkpoint_goes_on_with_any_division_of_the_optimizers_state_to_the_same_bits(
+    tmp_path: Path, make_run: MakeRun
+) -> None:
+    chain = trained_in_turn(tmp_path, make_run, DIVISIONS)
+    assert_went_on(chain)
+    expected, reached = variables(chain["undisturbed"]), variables(chain["divided equally"])
+    assert [key for key in expected if expected[key].tobytes() != reached[key].tobytes()] == []
 
 
 @pytest.mark.slow

@@ -47,10 +47,8 @@ def train(layout: RunLayout, *, to_the_end: bool) -> None:
 
 layouts = [RunLayout(Path(argument)) for argument in sys.argv[1:]]
 segments, undisturbed = layouts[:-1], layouts[-1]
-(most,) = [
-    plan for segment in segments if len((plan := read_started_run(segment).plan).replicas) == 3
-]
-configure_devices(most)
+plans = [read_started_run(segment).plan for segment in segments]
+configure_devices(max(plans, key=lambda plan: len(plan.replicas)))
 before: RunLayout | None = None
 for segment in segments:
     if before is not None:
