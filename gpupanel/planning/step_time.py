@@ -78,8 +78,11 @@ def _update_seconds(context: PlanningContext, plan: LaunchPlan, step: StepMemory
         # Weights go to each device, gradients back, over the host's memory; it updates them.
         moved = count * (step.weight_bytes + step.trainable_bytes) / _LINK
         return moved + numbers * step.trainable_bytes / _CPU.memory
-    updated = numbers * step.trainable_bytes / _speed_of(plan.replicas[0].device_key).memory
-    return updated + (2 * step.trainable_bytes / _LINK if count > 1 else 0.0)
+    part = max(plan.optimizer_parts)
+    updated = part * numbers * step.trainable_bytes / _speed_of(plan.replicas[0].device_key).memory
+    # Where each device updates a part of the weights, it hands that to the others.
+    sums = 2 if plan.optimizer_quotas is None else 3
+    return updated + (sums * step.trainable_bytes / _LINK if count > 1 else 0.0)
 
 
 def _placed_seconds(

@@ -1,6 +1,6 @@
 """The view-model of the window: what is being edited, on which devices, and what would happen."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
@@ -357,8 +357,11 @@ class Session(QObject):
         self._facts.built, self._facts.speeds = (request, summary), speeds
         self._prepare_soon()
 
-    def ladder(self) -> Ladder:
-        """The ways in which the profile's training fits these devices, as far as that is known."""
+    def ladder(self) -> Callable[[], Ladder] | None:
+        """Finds the ways in which the training fits these devices; ``None``: too little is known.
+
+        It may be called in any thread.
+        """
         return self._facts.ladder(self._profile)
 
     def set_gpu_support(self, support: GpuSupport) -> None:

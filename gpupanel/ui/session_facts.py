@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gpupanel.domain.device import DeviceInventory
@@ -86,12 +87,15 @@ class SessionFacts:
             return Preparation(problems=(_other_machines(profile),))
         return self.preparer(profile, self.inventory, self._known(profile))
 
-    def ladder(self, profile: Profile) -> Ladder:
-        """The ways in which the profile's training fits; none before its model was built."""
+    def ladder(self, profile: Profile) -> Callable[[], Ladder] | None:
+        """Finds the ways in which the profile's training fits; ``None``: its model is not known.
+
+        It takes a tenth of a second, and may be called in any thread.
+        """
         known = self._known(profile)
         if self.inventory is None or not known.variants:
-            return Ladder()
-        return ladder(profile, self.inventory, known)
+            return None
+        return partial(ladder, profile, self.inventory, known)
 
     def _known(self, profile: Profile) -> Known:
         step: StepMemory | None = None

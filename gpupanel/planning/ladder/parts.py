@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
 from gpupanel.domain.problem import Change, Fix
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.strategy import StrategyKind
+from gpupanel.domain.setting import setting_of
+from gpupanel.domain.strategy import OptimizerState, StrategyKind, StrategySettings
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.domain.training import Recompute
+from gpupanel.planning.optimizer_quotas import divides_optimizer_state
 from gpupanel.planning.other_strategies import other_strategies
 
 ROUNDED = "rounds to 16 bits"
@@ -29,6 +31,13 @@ class Part:
     changes: tuple[Change, ...]
     result: str = ""
 
+    @property
+    def kind(self) -> str:
+        """The same of all parts that change the same thing."""
+        first = self.changes[0]
+        of_strategy = first.path == ("strategy", "kind")
+        return ".".join((*first.path, str(first.value) if of_strategy else ""))
+
 
 def in_steps(profile: Profile) -> Iterator[tuple[Part, ...]]:
     """Each combination of what makes a step hold less, none of it first."""
@@ -42,6 +51,13 @@ def in_steps(profile: Profile) -> Iterator[tuple[Part, ...]]:
         change = Change(path=("training", "mixed_precision"), value=True)
         mixed = Part("mixed precision", (change,), ROUNDED)
         ways += [(*way, mixed) for way in ways]
+    strategy = profile.strategy
+    can_divide = setting_of(StrategySettings, "optimizer_state").applies_in(strategy)
+    if can_divide and training.optimizer_numbers and not divides_optimizer_state(profile):
+        value = OptimizerState.SHARDED.value
+        change = Change(path=("strategy", "optimizer_state"), value=value)
+        divided = Part("optimizer state divided", (change,))
+        ways += [(*way, divided) for way in ways]
     yield from ways
 
 

@@ -31,7 +31,7 @@ from gpupanel.planning.memory_estimate import (
 from gpupanel.planning.prepare import prepare
 from gpupanel.planning.step_time import step_seconds
 
-_MOST_FITTING, _MOST_LACKING = 8, 6
+_MOST_FITTING, _MOST_LACKING = 6, 6
 _STEPS_A_STAGE: Final = 4
 """Micro-batches of a pipeline for each of its devices; more of them hardly make it quicker."""
 _LARGEST_SIDE: Final = 4096
@@ -96,7 +96,8 @@ def _ways(as_it_is: _Way) -> Iterator[_Way]:
     too_small = None if smallest is None else context.inventory.device(smallest.device)
     profile, sample = context.profile, context.known.sample
     for there in on_devices(profile, context.inventory, context.devices, too_small, sample):
-        for within in in_steps(profile):
+        divided = apply_fix(profile, fix_of(there)) if there else profile
+        for within in in_steps(divided):
             yield from _with_less_at_a_time(context, (*there, *within))
 
 
@@ -117,7 +118,7 @@ def _with_less_at_a_time(context: PlanningContext, parts: tuple[Part, ...]) -> I
             yield way
             return
         shares = fitting_shares(way.context)
-        if shares is not None:
+        if shares is not None and all(shares) >= all(plan.shares):
             yield _way(context, (*way.parts, with_shares(shares)))
             return
         steps *= 2
@@ -152,16 +153,19 @@ def _as_stages(context: PlanningContext, parts: tuple[Part, ...], begin: _Way) -
 def _quickest(ways: list[_Way]) -> list[_Way]:
     """The quickest first, without those that another one is in which is as quick.
 
-    Of those that nearly are, first what changes less.
+    Of those that nearly are, first what changes less; of each kind of change one at least.
     """
     kept: list[_Way] = []
+    kinds: set[str] = set()
     for way in sorted(ways, key=lambda way: (round(_seconds(way), 3), len(way.parts))):
+        is_new = not kinds.issuperset(part.kind for part in way.parts)
+        if len(kept) >= _MOST_FITTING and not is_new:
+            continue
         if any(other.titles <= way.titles for other in kept):
             continue
         if prepare(way.context.profile, way.context.inventory, way.context.known).is_startable:
             kept.append(way)
-        if len(kept) == _MOST_FITTING:
-            break
+            kinds.update(part.kind for part in way.parts)
     return kept
 
 

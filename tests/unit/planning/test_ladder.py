@@ -281,3 +281,21 @@ def test_that_a_slower_device_gets_fewer_layers_and_needs_longer() -> None:
     assert evenly is not None
     assert mostly is not None
     assert mostly < 0.8 * evenly
+
+
+def test_that_the_optimizers_state_is_divided_where_replicas_keep_the_same() -> None:
+    # Of 5 GiB of weights Adam keeps 10: neither card has room for all, and half of it fits both.
+    heavy = large_step(1, 2_400, layers=0)
+    only = (StepVariant(mixed_precision=False, recomputes=False, step=heavy),)
+    chosen = profile(batch=8)
+    found = ways(chosen, Known(step=heavy, variants=only))
+    divided = next(rung for rung in found.fitting if "ptimizer state divided" in rung.title)
+    assert divided.result == ""
+    changed = apply_fix(chosen, divided.fix)
+    assert changed.strategy.optimizer_state == "sharded"
+    large, small = divided.memory
+    assert large.optimizer_mib > small.optimizer_mib > 0
+    assert large.optimizer_mib + small.optimizer_mib == pytest.approx(2 * 2_400, rel=0.01)
+    sgd = TrainingSettings(global_batch_size=8, optimizer="sgd")
+    plain = ways(profile(training=sgd), Known(step=heavy, variants=only))
+    assert not any("divided" in title for title in titles(plain.rungs))

@@ -23,7 +23,7 @@ from gpupanel.runs.questions.model_summary import summarize_model
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.tools.session_tool_binding import SessionTool, SessionToolBinding
-from gpupanel.ui.workers.tool_worker import Ask
+from gpupanel.ui.workers.tool_worker import Ask, ToolWorker
 
 if TYPE_CHECKING:
     from gpupanel.ui.tools.session_tools.layers.dialog import LayersDialog
@@ -58,7 +58,9 @@ class LayersBinding(SessionToolBinding[SummaryRequest]):
         self._timer = QTimer(self, singleShot=True, interval=FOLLOW_DELAY_MS)
         self._timer.timeout.connect(self._make)
         self._ladder_timer = QTimer(self, singleShot=True, interval=LADDER_DELAY_MS)
-        self._ladder_timer.timeout.connect(self._show_ways)
+        self._ladder_timer.timeout.connect(self._look_for_ways)
+        self._ladder_worker = ToolWorker("finding ways to fit", Ladder, self)
+        self._ladder_worker.answered.connect(self._show_ways)
         page.plan.estimate.requested.connect(self._estimate)
         page.plan.estimate.waysRequested.connect(self._find_ways)
         session.preparationChanged.connect(self._see_preparation)
@@ -70,6 +72,7 @@ class LayersBinding(SessionToolBinding[SummaryRequest]):
     def stop(self) -> None:
         self._timer.stop()
         self._ladder_timer.stop()
+        self._ladder_worker.stop()
         super().stop()
 
     @override
@@ -95,10 +98,18 @@ class LayersBinding(SessionToolBinding[SummaryRequest]):
         self._ladder_timer.start()
 
     @Slot()
-    def _show_ways(self) -> None:
-        # What a person has seen stays: one way after the other can be tried.
+    def _look_for_ways(self) -> None:
         wanted = self._wants_ways or not _fits(self._session.preparation)
-        ways = self._session.ladder() if wanted else Ladder()
+        find = self._session.ladder() if wanted else None
+        if find is None:
+            self._ladder_worker.cancel()
+            self._page.plan.estimate.setLadder(Ladder())
+            return
+        self._ladder_worker.begin(lambda **_: find())
+
+    @Slot(object)
+    def _show_ways(self, ways: Ladder) -> None:
+        # What a person has seen stays: one way after the other can be tried.
         self._wants_ways = self._wants_ways or bool(ways.rungs)
         self._page.plan.estimate.setLadder(ways)
 
@@ -136,6 +147,7 @@ class LayersBinding(SessionToolBinding[SummaryRequest]):
         problem = "" if summary.step is not None or summary.layers else sentence
         model = sentence if summary.layers else ""
         self._page.plan.estimate.setAnswer(is_answered=True, problem=problem, model=model)
+        self._ladder_timer.start()  # the plan may be the same as before
 
     @override
     @Slot(object)
