@@ -122,9 +122,9 @@ def _sum(epoch: EpochPredictions) -> str:
 def _note(history: ValidationHistory) -> str:
     count, all_of_them = len(history.examples), history.validation_examples
     which = (
-        f"The same {count} of {formatting.count(all_of_them)} validation examples after each epoch."
+        f"The same {count} of {formatting.count(all_of_them)} validation examples each time."
         if count < all_of_them
-        else f"All {formatting.count(count)} validation examples after each epoch."
+        else f"All {formatting.count(count)} validation examples each time."
     )
     said = history.epochs[-1].predictions
     if all(each.label_probability is None for each in said):
