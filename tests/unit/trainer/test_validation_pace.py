@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gpupanel.domain.best_epoch import Keep
-from gpupanel.domain.events import EpochDone, ModelSaved, ProblemReported
+from gpupanel.domain.events import EpochDone, ModelSaved, ProblemReported, TrainingResumed
 from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
@@ -129,6 +129,11 @@ def losses(layout: RunLayout) -> dict[int, float]:
     return {epoch: loss for epoch, loss in known.items() if loss is not None}
 
 
+def resumed_at(layout: RunLayout) -> list[int]:
+    """The steps of the checkpoints that it went on from."""
+    return [each.step for each in all_events(layout) if isinstance(each, TrainingResumed)]
+
+
 @pytest.mark.tensorflow
 def test_that_what_is_learned_and_measured_is_the_same_to_the_bit(
     runs: dict[str, RunLayout],
@@ -190,6 +195,32 @@ def test_that_a_run_that_was_killed_between_validations_goes_on_to_the_same_bits
 
     train_layouts(killed)
 
-    for layout in killed:
+    for after, layout in enumerate(killed, start=2):
+        assert resumed_at(layout) == [after]
         assert losses(layout) == losses(runs["best"])
         assert same(variables(layout), variables(runs["best"]))
+
+
+@pytest.mark.long
+@pytest.mark.tensorflow
+def test_that_a_run_that_was_killed_within_an_epoch_goes_on_to_the_same_bits(
+    tmp_path: Path, make_run: MakeRun
+) -> None:
+    stepwise = {**SEVEN, "global_batch_size": 16, "checkpoints_kept": 99}
+    training = changed(**stepwise, validate_every=3, keep=Keep.BEST)
+    plans = {"whole": (profile(training, data=noisy(tmp_path)), [16])}
+    whole = train_all(tmp_path, make_run, plans, each_step_saved=True)["whole"]
+    within = {"in one that is validated": 7, "in one that is not": 10}
+    killed = [RunLayout(tmp_path / name) for name in within]
+    for layout, steps in zip(killed, within.values(), strict=True):
+        shutil.copytree(whole.root, layout.root)
+        for place in layout.checkpoints.glob("step-*"):
+            if int(place.name.split("-")[1]) > steps:
+                shutil.rmtree(place)
+
+    train_layouts(killed, "--as-written", "--each-step-saved")
+
+    for layout, steps in zip(killed, within.values(), strict=True):
+        assert resumed_at(layout) == [steps]
+        assert losses(layout) == losses(whole)
+        assert same(variables(layout), variables(whole))
