@@ -13,7 +13,7 @@ from gpupanel.domain.model import MlpModel
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
-from gpupanel.domain.training import TrainingSettings
+from gpupanel.domain.training import HalfPrecision, Recompute, TrainingSettings
 from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.runs.launcher import launch
 from tests.deaths.mortal_run import MortalRun, Weights, plan_of, saved_weights
@@ -36,8 +36,17 @@ DIVIDED = {
     for kind, (settings, cpu_replicas) in STRATEGIES.items()
     if kind != "one_device"
 }
+LESS_MEMORY = {
+    "mirrored, recomputed": {"recompute": Recompute.BLOCKS},
+    "mirrored, float16": {"mixed_precision": True, "half_precision": HalfPrecision.FLOAT16},
+    "pipeline": {"accumulation_steps": 4},
+}
+"""Settings of the training by which a step holds less."""
+PIPELINE = StrategySettings(kind=StrategyKind.MODEL_PARALLEL, placement="auto", pipeline=True)
 STRATEGIES |= DIVIDED
+STRATEGIES |= dict.fromkeys(LESS_MEMORY, STRATEGIES["mirrored"]) | {"pipeline": (PIPELINE, 2)}
 EPOCHS = {
+    **dict.fromkeys(LESS_MEMORY, 60),
     "one_device": 120,
     "mirrored": 90,
     "multi_worker": 14,
@@ -68,7 +77,7 @@ def profile_of(kind: str, data_path: Path, epochs: int) -> Profile:
         model=MODEL,
         training=TrainingSettings(
             epochs=epochs,
-            accumulation_steps=2,
+            **{"accumulation_steps": 2, **LESS_MEMORY.get(kind, {})},
             # Two a second, most of them in the middle of an epoch.
             checkpoint_every_epochs=5,
             checkpoint_every_minutes=0.008,

@@ -18,7 +18,7 @@ OTHER_STATISTICS = "batch normalisation over smaller parts"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class WayPart:
     """One thing that is changed.
 
     Attributes:
@@ -39,24 +39,24 @@ class Part:
         return ".".join((*first.path, str(first.value) if of_strategy else ""))
 
 
-def in_steps(profile: Profile) -> Iterator[tuple[Part, ...]]:
+def in_steps(profile: Profile) -> Iterator[tuple[WayPart, ...]]:
     """Each combination of what makes a step hold less, none of it first."""
-    ways: list[tuple[Part, ...]] = [()]
+    ways: list[tuple[WayPart, ...]] = [()]
     training = profile.training
     if training.recompute is Recompute.NONE and not profile.model.is_code:
         change = Change(path=("training", "recompute"), value=Recompute.BLOCKS.value)
-        again = Part("recomputed activations", (change,))
+        again = WayPart("recomputed activations", (change,))
         ways += [(*way, again) for way in ways]
     if not training.mixed_precision:
         change = Change(path=("training", "mixed_precision"), value=True)
-        mixed = Part("mixed precision", (change,), ROUNDED)
+        mixed = WayPart("mixed precision", (change,), ROUNDED)
         ways += [(*way, mixed) for way in ways]
     strategy = profile.strategy
     can_divide = setting_of(StrategySettings, "optimizer_state").applies_in(strategy)
     if can_divide and training.optimizer_numbers and not divides_optimizer_state(profile):
         value = OptimizerState.SHARDED.value
         change = Change(path=("strategy", "optimizer_state"), value=value)
-        divided = Part("optimizer state divided", (change,))
+        divided = WayPart("optimizer state divided", (change,))
         ways += [(*way, divided) for way in ways]
     yield from ways
 
@@ -67,46 +67,46 @@ def on_devices(
     chosen: tuple[PhysicalDevice, ...],
     too_small: PhysicalDevice | None,
     sample: TelemetrySample | None,
-) -> Iterator[tuple[Part, ...]]:
+) -> Iterator[tuple[WayPart, ...]]:
     """Each other way to divide the work over devices, the present one first."""
     yield ()
     for fix in other_strategies(profile, inventory, chosen, too_small, sample):
-        yield (Part(_title(fix), fix.changes),)
+        yield (WayPart(_title(fix), fix.changes),)
 
 
-def accumulated(profile: Profile, steps: int) -> Part:
+def accumulated(profile: Profile, steps: int) -> WayPart:
     """The batch in so many parts."""
     change = Change(path=("training", "accumulation_steps"), value=steps)
     result = OTHER_STATISTICS if profile.normalises_batches else ""
-    return Part(f"{steps:,} accumulation steps", (change,), result)
+    return WayPart(f"{steps:,} accumulation steps", (change,), result)
 
 
-def with_shares(shares: tuple[int, ...]) -> Part:
+def with_shares(shares: tuple[int, ...]) -> WayPart:
     """The same batch divided otherwise."""
     change = Change(path=("strategy", "shares"), value=list(shares))
-    return Part(f"shares {' + '.join(f'{share:,}' for share in shares)}", (change,))
+    return WayPart(f"shares {' + '.join(f'{share:,}' for share in shares)}", (change,))
 
 
-def placed(profile: Profile, placement: dict[str, int], places: int, steps: int) -> Part:
+def placed(profile: Profile, placement: dict[str, int], places: int, steps: int) -> WayPart:
     """Layers where they have room; as a pipeline where there are micro-batches."""
     changes = [Change(path=("strategy", "placement"), value=placement)]
     changes.append(Change(path=("strategy", "pipeline"), value=steps > 1))
     if steps != profile.training.accumulation_steps:
         changes += accumulated(profile, steps).changes
     if steps == 1:
-        return Part(f"layers over {places} devices", tuple(changes))
+        return WayPart(f"layers over {places} devices", tuple(changes))
     result = OTHER_STATISTICS if profile.normalises_batches else ""
     title = f"pipeline over {places} devices, {steps:,} micro-batches"
-    return Part(title, tuple(changes), result)
+    return WayPart(title, tuple(changes), result)
 
 
-def fix_of(parts: tuple[Part, ...]) -> Fix:
+def fix_of(parts: tuple[WayPart, ...]) -> Fix:
     """All of them together; a later change of a key counts."""
     changes = {change.path: change for part in parts for change in part.changes}
     return Fix(label=f"Use {title_of(parts)}", changes=tuple(changes.values()))
 
 
-def title_of(parts: tuple[Part, ...]) -> str:
+def title_of(parts: tuple[WayPart, ...]) -> str:
     """What they are, in their order."""
     return " + ".join(part.title for part in parts if part.title)
 

@@ -13,7 +13,7 @@ from gpupanel.planning.balanced_stages import balanced_placement
 from gpupanel.planning.context import Known, PlanningContext, planning_context
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.ladder.parts import (
-    Part,
+    WayPart,
     accumulated,
     fix_of,
     in_steps,
@@ -42,7 +42,7 @@ _IMAGE_AXES: Final = 3
 class _Way:
     """Some parts together, and what follows from them."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[WayPart, ...]
     context: PlanningContext
     memory: tuple[DeviceMemory, ...]
     seconds: float | None
@@ -81,7 +81,7 @@ def ladder(profile: Profile, inventory: DeviceInventory, known: Known) -> Ladder
     )
 
 
-def _way(context: PlanningContext, parts: tuple[Part, ...]) -> _Way:
+def _way(context: PlanningContext, parts: tuple[WayPart, ...]) -> _Way:
     """The training of a context with those parts."""
     if parts:
         context = context.with_profile(apply_fix(context.profile, fix_of(parts)))
@@ -101,7 +101,7 @@ def _ways(as_it_is: _Way) -> Iterator[_Way]:
             yield from _with_less_at_a_time(context, (*there, *within))
 
 
-def _with_less_at_a_time(context: PlanningContext, parts: tuple[Part, ...]) -> Iterator[_Way]:
+def _with_less_at_a_time(context: PlanningContext, parts: tuple[WayPart, ...]) -> Iterator[_Way]:
     """With as few micro-batches as fit, or shares that do; without where none does."""
     begin = _way(context, parts)
     plan = begin.context.plan
@@ -130,7 +130,7 @@ def _with_less_at_a_time(context: PlanningContext, parts: tuple[Part, ...]) -> I
         yield way
 
 
-def _as_stages(context: PlanningContext, parts: tuple[Part, ...], begin: _Way) -> Iterator[_Way]:
+def _as_stages(context: PlanningContext, parts: tuple[WayPart, ...], begin: _Way) -> Iterator[_Way]:
     """Layers placed anew where they have room, with as many micro-batches as are quickest."""
     plan = begin.context.plan
     places = () if plan is None else plan.places
