@@ -389,6 +389,11 @@ class TrainingSettings(Value):
         return epoch % self.validate_every == 0 or epoch == self.epochs
 
     @property
+    def validations_an_epoch(self) -> float:
+        """How often the model is validated, as a mean over the epochs: 1 where after each."""
+        return -(-self.epochs // self.validate_every) / self.epochs
+
+    @property
     def stores_best(self) -> bool:
         """Whether the weights of the best epoch are held, and stand beside checkpoints."""
         return self.keep is not Keep.LAST or self.keep_best_checkpoint

@@ -42,7 +42,8 @@ class PastSpeed:
         run: What it is called for people; a comparison of devices, too.
         examples_per_second: Over its whole training, without start-up, validation and saving.
         training_fraction: The part of the time between its start-up and its end in which it
-            trained, above 0 and at most 1: it validated and saved in the rest.
+            trained, above 0 and at most 1: it validated and saved in the rest. As it would have
+            been with as many validations an epoch as are asked for now.
         around_s: What its start-up and its end took together; ``None``: that is not known, and
             neither is the part that it trained.
     """
@@ -106,7 +107,8 @@ class PastSpeeds:
                 continue
             past = self._profile(run.path)
             if past is not None and _workload(past) == wanted:
-                return PastSpeed(run.title, speed, *_around(run))
+                seldom = profile.training.validations_an_epoch / past.training.validations_an_epoch
+                return PastSpeed(run.title, speed, *_around(run, seldom))
             read += 1
             if read == _MOST_READ:
                 break
@@ -118,8 +120,13 @@ class PastSpeeds:
         return self._profiles[path]
 
 
-def _around(run: RunSummary) -> tuple[float, float | None]:
-    """The part of the time that a run trained, and what its start-up and its end took."""
+def _around(run: RunSummary, seldom: float) -> tuple[float, float | None]:
+    """The part of the time that a run trained, and what its start-up and its end took.
+
+    Args:
+        run: That has ended.
+        seldom: How often the model is to be validated, for each time that it was in this run.
+    """
     spent, lasted_s = run.time_spent, run.lasted_s
     if spent is None or lasted_s is None or spent.seconds <= 0.0:
         return 1.0, None
@@ -130,7 +137,8 @@ def _around(run: RunSummary) -> tuple[float, float | None]:
     training_s = spent.seconds - spent.validating_s - spent.saving_s
     if training_s <= 0.0:
         return 1.0, None
-    return training_s / spent.seconds, max(0.0, lasted_s - spent.seconds)
+    beside_s = seldom * spent.validating_s + spent.saving_s
+    return training_s / (training_s + beside_s), max(0.0, lasted_s - spent.seconds)
 
 
 def _workload(profile: Profile) -> tuple[object, ...]:

@@ -55,16 +55,6 @@ def course(
     return stops, factors
 
 
-def test_that_an_epoch_is_validated_by_its_number_and_the_last_one_always() -> None:
-    def validated(every: int) -> list[int]:
-        training = TrainingSettings(epochs=7, validate_every=every)
-        return [epoch for epoch in range(1, 8) if training.validates_after(epoch)]
-
-    assert validated(1) == [1, 2, 3, 4, 5, 6, 7]
-    assert validated(3) == [3, 6, 7]
-    assert validated(100) == [7]
-
-
 @pytest.mark.parametrize(("patience", "stops"), [(2, [6, 9]), (4, [9]), (6, [9]), (7, [])])
 def test_that_patience_counts_epochs_and_is_looked_at_after_a_validation(
     patience: int, stops: list[int]

@@ -107,6 +107,20 @@ def test_that_start_validation_and_saving_belong_to_the_time_of_a_run(tmp_path: 
         assert found.seconds(4_000) == pytest.approx(40.0)
 
 
+def test_that_a_training_that_validates_less_often_takes_less_long(tmp_path: Path) -> None:
+    (run,) = ended(tmp_path)
+    spent = TimeSpent(seconds=60.0, validating_s=30.0)
+    times = {"started_s": 100.0, "ended_s": 160.0, "active_s": 60.0, "restarts": 0}
+    whole = run.model_copy(update={**times, "time_spent": spent, "examples_per_second": 100.0})
+    epochs = WRITTEN.training.epochs
+    seldom = WRITTEN.training.model_copy(update={"validate_every": epochs})
+    wanted = WRITTEN.model_copy(update={"training": seldom})
+    speed = PastSpeeds().find(wanted, CPU, (whole,))
+    assert speed is not None
+    # Half a minute of steps, and one validation of as many as there are epochs.
+    assert speed.seconds(3_000) == pytest.approx(30.0 + 30.0 / epochs)
+
+
 def test_that_no_more_profiles_are_read_than_a_person_waits_for(tmp_path: Path) -> None:
     (run,) = ended(tmp_path)
     others = tuple(run.model_copy(update={"path": tmp_path / f"{each}"}) for each in range(100))
