@@ -330,6 +330,8 @@ def _type(annotation: object) -> tuple[SettingType, list[object]]:
             return SettingType.CHOICE_OR_COUNT, parts[1][1]
         if kinds == [SettingType.CHOICE, SettingType.NAMES]:
             return SettingType.CHOICE_OR_NAMES, parts[1][1]
+        if kinds == [SettingType.CHOICE, SettingType.COUNTS]:
+            return SettingType.CHOICE_OR_COUNTS, [*_type(parts[1][0])[1], *parts[1][1]]
     return SettingType.OTHER, []
 
 

@@ -1,6 +1,6 @@
 """How the work is divided over devices."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
@@ -200,3 +200,12 @@ class StrategySettings(Value):
         default=False,
         applies={"kind": (StrategyKind.MODEL_PARALLEL,)},
     )
+
+    def for_any_replicas(self) -> Self:
+        """The same, but for lists that have a number for each replica of today."""
+        fitting: dict[str, object] = {}
+        if isinstance(self.shares, tuple):
+            fitting["shares"] = "equal"
+        if isinstance(self.optimizer_state, tuple):
+            fitting["optimizer_state"] = OptimizerState.SHARDED
+        return self.model_copy(update=fitting)

@@ -10,7 +10,8 @@ from gpupanel.domain.device import CPU_KEY, DeviceInventory, PhysicalDevice
 from gpupanel.domain.memory import DEFAULT_MEMORY_KEY, logical_device_count
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.strategy import SHARING_KINDS, StrategyKind
+from gpupanel.domain.setting import setting_of
+from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.planning.visible_gpus import VISIBLE_DEVICES_VARIABLE, named_gpus
 
@@ -38,7 +39,8 @@ def on_allocated(
 
     Memory policies go along by position. A strategy of one device takes the first GPU, all others
     take every GPU that was given; where these are more or fewer replicas than the profile has
-    shares for, the shares become equal. A profile that trains on the CPU stays as it is.
+    shares or quotas for, the shares become equal, and quotas follow the free memory. A profile that
+    trains on the CPU stays as it is.
 
     Args:
         profile: What the person chose, on whatever machine.
@@ -69,13 +71,19 @@ def on_allocated(
     problems = []
     if named and len(named) != len(keys):
         problems.append(_other_number(len(named), len(keys)))
-    shares = profile.strategy.shares
-    if profile.strategy.kind in SHARING_KINDS and isinstance(shares, tuple):
-        replicas = sum(logical_device_count(moved.memory_policy(key)) for key in keys)
-        if replicas != len(shares):
-            strategy = profile.strategy.model_copy(update={"shares": "equal"})
-            moved = moved.model_copy(update={"strategy": strategy})
-            problems.append(_equal_shares(len(shares), replicas))
+    strategy = profile.strategy
+    replicas = sum(logical_device_count(moved.memory_policy(key)) for key in keys)
+    for name, then in (
+        ("shares", "the shares are equal"),
+        ("optimizer_state", "the optimizer's state is divided by free memory"),
+    ):
+        given = getattr(strategy, name)
+        applies = setting_of(StrategySettings, name).applies_in(strategy)
+        if applies and isinstance(given, tuple) and len(given) != replicas:
+            fitting = {name: getattr(strategy.for_any_replicas(), name)}
+            changed = moved.strategy.model_copy(update=fitting)
+            moved = moved.model_copy(update={"strategy": changed})
+            problems.append(_for_others(name, len(given), replicas, then))
     return moved, tuple(problems)
 
 
@@ -122,12 +130,13 @@ def _other_number(wanted: int, given: int) -> Problem:
     )
 
 
-def _equal_shares(shares: int, replicas: int) -> Problem:
+def _for_others(name: str, given: int, replicas: int, then: str) -> Problem:
+    what = "shares" if name == "shares" else "quotas"
     return Problem(
         code="gpus_allocated_otherwise",
         severity=Severity.HINT,
-        field="strategy.shares",
-        message=f"The profile has shares for {shares} replicas, and there "
-        f"{'is' if replicas == 1 else 'are'} {replicas} here: the shares are equal.",
-        hint="Ask for as many GPUs as the profile names to keep its shares.",
+        field=f"strategy.{name}",
+        message=f"The profile has {what} for {given} replicas, and there "
+        f"{'is' if replicas == 1 else 'are'} {replicas} here: {then}.",
+        hint=f"Ask for as many GPUs as the profile names to keep its {what}.",
     )

@@ -14,7 +14,13 @@ from gpupanel.domain.memory import (
 )
 from gpupanel.domain.problem import Change, Fix
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.strategy import GANG_KINDS, SHARING_KINDS, AllReduce, StrategyKind
+from gpupanel.domain.strategy import (
+    GANG_KINDS,
+    SHARING_KINDS,
+    AllReduce,
+    OptimizerState,
+    StrategyKind,
+)
 from gpupanel.planning.visible_gpus import default_gpus
 
 
@@ -95,7 +101,7 @@ def same_on_what_is_here(
 
     Where no GPU is left the CPU stands in, with a logical device for each that the profile means:
     as many replicas, with the same shares. Where fewer devices are left than there were, shares
-    that were given replica by replica become equal ones.
+    that were given replica by replica become equal ones, and quotas follow the free memory.
     """
     present = tuple(key for key in profile.devices.visible if key not in absent)
     # Others than the shell leaves may be somebody else's.
@@ -132,6 +138,9 @@ def same_on_what_is_here(
             changes.append(Change(path=("strategy", "workers"), value=wanted))
     elif here != wanted and profile.strategy.kind in SHARING_KINDS:
         changes.append(Change(path=("strategy", "shares"), value="equal"))
+        if isinstance(profile.strategy.optimizer_state, tuple):
+            sharded = OptimizerState.SHARDED.value
+            changes.append(Change(path=("strategy", "optimizer_state"), value=sharded))
     names = [inventory.device(key) for key in kept or (CPU_KEY,)]
     label = ", ".join(device.name for device in names if device is not None)
     return Fix(label=f"Use {label or 'the CPU'}", changes=tuple(changes))

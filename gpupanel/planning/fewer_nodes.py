@@ -13,9 +13,9 @@ def on_nodes_there(
 ) -> tuple[Profile, LaunchPlan] | None:
     """What the profile becomes on the devices that are there, and the plan for it.
 
-    Devices that are gone are not named any more. A number of workers, or shares of replicas, stay
-    where they still fit; otherwise each GPU has a worker, and shares are equal. Any division of a
-    global batch is the same mathematics.
+    Devices that are gone are not named any more. A number of workers, or shares and quotas of
+    replicas, stay where they still fit; otherwise each GPU has a worker, shares are equal, and
+    quotas follow the free memory. Any division of a global batch is the same mathematics.
 
     Args:
         profile: Of a run on a cluster.
@@ -29,13 +29,13 @@ def on_nodes_there(
     if profile.devices.visible and not here:
         return None
     devices = profile.devices.model_copy(update={"visible": here})
-    for changed in (
-        {},
-        {"workers": None},
-        {"shares": "equal"},
-        {"workers": None, "shares": "equal"},
+    wanted, on_each = profile.strategy, {"workers": None}
+    for strategy in (
+        wanted,
+        wanted.model_copy(update=on_each),
+        wanted.for_any_replicas(),
+        wanted.for_any_replicas().model_copy(update=on_each),
     ):
-        strategy = profile.strategy.model_copy(update=changed)
         fewer = profile.model_copy(update={"devices": devices, "strategy": strategy})
         preparation = prepare(fewer, inventory, Known(sample))
         if preparation.is_startable and preparation.plan is not None:

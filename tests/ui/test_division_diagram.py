@@ -81,6 +81,16 @@ def test_that_layers_stand_on_the_devices_that_were_chosen_for_them(diagram):
     )
 
 
+def test_that_a_divided_state_of_the_optimizer_is_drawn_with_its_parts(diagram):
+    whole = _image(diagram, Division(_plan(kind="mirrored"), LABELS))
+    divided = _image(diagram, Division(_plan(kind="mirrored", optimizer_state=(3, 1)), LABELS))
+    assert divided.height() > whole.height()
+    words = diagram.accessibleDescription()
+    assert "75 % of the state" in words
+    assert "each updates its part, for all" in words
+    assert "hands it to the others" in diagram.toolTip()
+
+
 @pytest.mark.parametrize(
     ("task", "words"), [("evaluate", "counts summed"), ("predict", "in the order of the input")]
 )

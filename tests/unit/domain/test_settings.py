@@ -77,6 +77,12 @@ class Everything(Shared):
     word_or_names: (
         typing.Literal["no", "all"] | typing.Annotated[tuple[str, ...], Field(max_length=9)]
     ) = setting("Word or names", "Some.", default="no")
+    word_or_counts: (
+        typing.Literal["no", "all"]
+        | typing.Annotated[
+            tuple[typing.Annotated[int, Field(ge=0)], ...], Field(min_length=1, max_length=9)
+        ]
+    ) = setting("Word or counts", "Some.", default="no")
     mixed: int | str | None = setting("Mixed", "Needs an editor of its own.", default=None)
 
 
@@ -113,6 +119,7 @@ def test_that_a_list_of_texts_may_be_one_of_them_where_its_type_says_so() -> Non
         ("names", SettingType.NAMES),
         ("one_or_more", SettingType.NAMES),
         ("word_or_names", SettingType.CHOICE_OR_NAMES),
+        ("word_or_counts", SettingType.CHOICE_OR_COUNTS),
         ("mixed", SettingType.OTHER),
     ],
 )
@@ -174,6 +181,10 @@ def test_that_a_setting_says_beside_which_values_it_means_something() -> None:
         ("file", "the path of a .npz file, in quotes"),
         ("folder", "a path, in quotes"),
         ("word_or_names", '"no", "all" or a list of names'),
+        (
+            "word_or_counts",
+            '"no", "all" or a list of 1 to 9 whole numbers, each of at least 0',
+        ),
         ("mixed", ""),
     ],
 )

@@ -108,6 +108,19 @@ def test_that_shares_for_other_replicas_become_equal_and_that_it_is_said() -> No
     assert not shares.is_error
 
 
+def test_that_quotas_for_other_replicas_follow_the_memory_and_that_it_is_said() -> None:
+    profile = Profile(
+        devices=DeviceSettings(visible=("GPU-a", "GPU-b")),
+        strategy=StrategySettings(kind=StrategyKind.MIRRORED, optimizer_state=(3, 1)),
+    )
+    as_named, none = on_allocated(profile, NODE, "0,1")
+    assert (as_named.strategy.optimizer_state, none) == ((3, 1), ())
+    moved, (_, quotas) = on_allocated(profile, NODE, "0")
+    assert (moved.strategy.optimizer_state, moved.strategy.shares) == ("sharded", "equal")
+    assert quotas.message.endswith("here: the optimizer's state is divided by free memory.")
+    assert not quotas.is_error
+
+
 def test_that_a_split_gpu_has_as_many_shares_as_logical_devices() -> None:
     profile = Profile(
         devices=DeviceSettings(visible=("GPU-a",)),

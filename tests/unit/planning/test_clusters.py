@@ -180,12 +180,14 @@ def test_that_a_device_of_a_node_that_is_gone_is_missed_in_the_cluster() -> None
 def test_that_a_run_continues_on_the_nodes_that_are_left_with_shares_that_fit() -> None:
     left = DeviceInventory(devices=tuple(each for each in UNEQUAL.devices if each.node == "a"))
     visible = (RTX_4090.key, "GPU-4090-2", RTX_3060.key)
-    profile = on_cluster(visible=visible, workers=3, shares=(40, 16, 8))
+    profile = on_cluster(visible=visible, workers=3, shares=(40, 16, 8), optimizer_state=(3, 2, 1))
     fewer = on_nodes_there(profile, left)
     assert fewer is not None
     changed, plan = fewer
     assert changed.devices.visible == visible[:2]
     assert plan.shares == (32, 32)
+    assert changed.strategy.optimizer_state == "sharded"
+    assert plan.optimizer_parts == (0.5, 0.5)
     assert {process.node for process in plan.gang} == {"a"}
 
 

@@ -281,6 +281,12 @@ def test_that_one_device_stays_one_where_the_cpu_stands_in() -> None:
 def test_that_shares_become_equal_where_fewer_gpus_are_left() -> None:
     profile = gone("GPU-a", "GPU-b", "GPU-c", shares=(32, 16, 16))
     assert on_what_is_here(profile).strategy.shares == "equal"
+    assert on_what_is_here(profile).strategy.optimizer_state == "replicated"
+
+
+def test_that_quotas_follow_the_memory_where_fewer_gpus_are_left() -> None:
+    profile = gone("GPU-a", "GPU-b", "GPU-c", optimizer_state=(3, 2, 1))
+    assert on_what_is_here(profile).strategy.optimizer_state == "sharded"
 
 
 def test_that_a_machine_without_any_device_has_no_plan() -> None:

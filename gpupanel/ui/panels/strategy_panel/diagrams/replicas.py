@@ -6,6 +6,7 @@ from PySide6.QtCore import QPointF, QRectF
 
 from gpupanel.domain.plan import PlannedReplica, replica_name
 from gpupanel.domain.strategy import StrategyKind
+from gpupanel.ui.formatting import percent
 from gpupanel.ui.panels.strategy_panel.diagrams.diagram import (
     BAR_HEIGHT,
     FLOW_HEIGHT,
@@ -36,6 +37,11 @@ _UPDATES = {
     StrategyKind.CENTRAL_STORAGE: "the weights, once: gradients summed → one update",
     StrategyKind.MULTI_WORKER: "gradients summed between processes → the same update",
 }
+_DIVIDED_UPDATE = "gradients summed → each updates its part, for all"
+_DIVIDED_LESSON = (
+    " Of what the optimizer keeps each has a part: it updates that part of the weights, and hands "
+    "it to the others."
+)
 _RESULTS = {
     "evaluate": "losses and counts summed → metrics of the whole data",
     "predict": "outputs in the order of the input",
@@ -51,7 +57,8 @@ class ReplicaDiagram:
     @property
     def lesson(self) -> str:
         """What a person learns who points at it."""
-        return _LESSONS[self.division.plan.strategy]
+        lesson = _LESSONS[self.division.plan.strategy]
+        return f"{lesson}{_DIVIDED_LESSON}" if self._has_parts else lesson
 
     @property
     def title(self) -> str:
@@ -65,7 +72,7 @@ class ReplicaDiagram:
     def words(self) -> str:
         """The diagram for those who cannot see it."""
         takers = "; ".join(
-            f"{self._name(replica)} takes {replica.share:,}"
+            ", ".join([f"{self._name(replica)} takes {replica.share:,}", *self._part(replica)])
             for replica in self.division.plan.replicas
         )
         return f"{self.title}: {takers}; {self._update}."
@@ -120,8 +127,13 @@ class ReplicaDiagram:
         return len(self.division.plan.gang) > 1
 
     @property
+    def _has_parts(self) -> bool:
+        return self.division.plan.optimizer_quotas is not None
+
+    @property
     def _update(self) -> str:
-        return _RESULTS.get(self.division.task) or _UPDATES[self.division.plan.strategy]
+        update = _DIVIDED_UPDATE if self._has_parts else _UPDATES[self.division.plan.strategy]
+        return _RESULTS.get(self.division.task, update)
 
     def _device(self, replica: PlannedReplica) -> str:
         return self.division.device_labels.label(replica.device_key)
@@ -139,10 +151,15 @@ class ReplicaDiagram:
         if self._is_single:
             return (label, "the model", f"{replica.share:,} examples")
         holds = "reads the weights" if self._is_central else "copy of the weights"
-        return (label, holds, f"{replica.share:,} examples")
+        return (label, holds, *self._part(replica), f"{replica.share:,} examples")
+
+    def _part(self, replica: PlannedReplica) -> tuple[str, ...]:
+        """What it keeps for the optimizer, in words; none where that is all of it."""
+        part = self.division.plan.optimizer_parts[replica.index]
+        return (f"{percent(100.0 * part)} of the state",) if self._has_parts else ()
 
     def _box_height(self, line: float) -> float:
-        return 3.0 * line + 12.0 + (line + GAP if self._has_frames else 0.0)
+        return (3.0 + self._has_parts) * line + 12.0 + (line + GAP if self._has_frames else 0.0)
 
     def _end_height(self, line: float) -> float:
         return (2.0 if self._is_central else 1.0) * line + GAP
