@@ -15,12 +15,11 @@ def allowed_values(setting: Setting) -> str:
         case SettingType.CHOICE:
             return f"one of {_choices(setting)}"
         case SettingType.CHOICE_OR_COUNT:
-            count = f"a whole number {_count_bounds(setting.bounds)}".rstrip()
-            return " or ".join(filter(None, [_choices(setting), count]))
+            return _choices_or(setting, f"a whole number {_count_bounds(setting.bounds)}".rstrip())
         case SettingType.CHOICE_OR_NAMES:
-            return f"{_choices(setting)} or a list of names"
+            return _choices_or(setting, "a list of names")
         case SettingType.CHOICE_OR_COUNTS:
-            return f"{_choices(setting)} or {_counts(setting)}"
+            return _choices_or(setting, _counts(setting))
         case SettingType.COUNTS:
             return _counts(setting)
         case SettingType.SIZE:
@@ -31,8 +30,12 @@ def allowed_values(setting: Setting) -> str:
         case SettingType.PATH:
             endings = " or ".join(setting.path.suffixes) if setting.path is not None else ""
             path = f"the path of a {endings} file, in quotes" if endings else "a path, in quotes"
-            return " or ".join(filter(None, [_choices(setting), path]))
+            return _choices_or(setting, path)
     return ""
+
+
+def _choices_or(setting: Setting, another: str) -> str:
+    return " or ".join(filter(None, [_choices(setting), another]))
 
 
 def _choices(setting: Setting) -> str:
