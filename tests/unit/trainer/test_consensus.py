@@ -29,10 +29,21 @@ class Workers:
         ]
         self.paces = [Pace(), Pace()]
 
-    def call(self, seconds: tuple[float, float] = (0.001, 0.001)) -> list[Interruption | None]:
-        """One call of all; gives what each of them does next."""
+    def call(
+        self, seconds: tuple[float, float] = (0.001, 0.001), *, is_due: bool = False
+    ) -> list[Interruption | None]:
+        """One call of all; gives what each of them does next.
+
+        Args:
+            seconds: How long it takes each.
+            is_due: The leader has found that all are to take part in a checkpoint.
+        """
         pairs = list(zip(self.processes, self.paces, strict=True))
-        handed_in = [consensus.vote(pace) for consensus, pace in pairs]
+        due = (is_due, False)
+        handed_in = [
+            consensus.vote(pace, checkpoint=wanted)
+            for (consensus, pace), wanted in zip(pairs, due, strict=True)
+        ]
         summed = tuple(sum(each) for each in zip(*handed_in, strict=True))
         for (consensus, pace), took_s in zip(pairs, seconds, strict=True):
             consensus.take_votes(summed, pace, pace.steps, took_s)
@@ -84,6 +95,13 @@ def test_that_a_checkpoint_is_saved_at_the_same_step_once(workers: Workers) -> N
     assert workers.call() == [Interruption.CHECKPOINT] * 2
     assert workers.call() == [None, None]
     assert not (workers.requests / Request.CHECKPOINT).exists()
+
+
+def test_that_a_checkpoint_that_is_due_for_the_leader_is_one_of_all(workers: Workers) -> None:
+    assert workers.call(is_due=True) == [Interruption.CHECKPOINT] * 2
+    assert workers.call() == [None, None]
+    # Nobody asked for it, so that nobody is answered.
+    assert not workers.events.read_text()
 
 
 def test_that_the_leaders_pace_is_that_of_all(workers: Workers) -> None:
