@@ -63,9 +63,9 @@ MODELS = {
     "VGG16": TriedModel('source = "VGG16"', 40),
 }
 _SPARE = 2.0
-"""What a card is given of what it should need for convolutions. The processor's kernels unfold images
-for them, and each turns what it is given and gives into another layout, which those of CUDA do not:
-seen were 1.04 to 1.4 times what was predicted, most for the few large layers of the plain CNN."""
+"""What a card is given of what it should need for convolutions. The processor's kernels unfold
+images for them, and turn what they are given and give into another layout, which those of CUDA do
+not: seen were 1.04 to 1.4 times what was predicted, most for the large layers of the plain CNN."""
 SIDE, LENGTH = 32, 64
 EXAMPLES = 2_048
 
