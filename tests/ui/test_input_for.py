@@ -89,6 +89,9 @@ class Values(Value):
     word_or_names: Literal["none", "all"] | Annotated[tuple[str, ...], Field(max_length=2)] = (
         setting("Word or names", "Layers.", default="none", prefix="after ", examples=[["a", "b"]])
     )
+    word_or_counts: (
+        Literal["none", "all"] | Annotated[tuple[int, ...], Field(min_length=1, max_length=2)]
+    ) = setting("Word or counts", "Parts.", default="none", prefix="by ", examples=[[3, 1]])
     word_or_file: str = setting(
         "Word or file",
         "A file.",
@@ -129,6 +132,7 @@ def make(qtbot):
         ("word_or_count", ChoiceOrInput),
         ("word_or_file", ChoiceOrInput),
         ("word_or_names", ChoiceOrInput),
+        ("word_or_counts", ChoiceOrInput),
     ],
 )
 def test_that_the_input_is_that_of_the_setting_type(make, name, kind):
@@ -250,6 +254,14 @@ def test_that_lists_have_their_lengths_and_an_example(make, qtbot):
     assert "at least one" in counts.error()
     assert counts.value() == (1, 2, 3)
     assert make("counts_or_none").placeholderText() == "no layer"
+
+
+def test_that_a_word_or_counts_opens_a_line_for_them(make):
+    field = make("word_or_counts")
+    assert [field.choice.itemText(place) for place in range(3)] == ["none", "all", "By…"]
+    field.setValue((3, 1))
+    assert not field.typed.isHidden()
+    assert (field.typed.text(), field.typed.placeholderText()) == ("3, 1", "3, 1")
 
 
 def test_that_a_word_or_names_opens_a_line_for_them(make, qtbot):

@@ -47,6 +47,9 @@ def input_for(setting: Setting) -> QWidget:
             return _choice_or(setting, f"{another}…", counter_for(setting))
         case SettingType.CHOICE_OR_NAMES:
             return _choice_or_names(setting)
+        case SettingType.CHOICE_OR_COUNTS:
+            another = setting.prefix.strip().capitalize() or "Numbers"
+            return _choice_or(setting, f"{another}…", _counts(setting))
         case SettingType.COUNTS:
             return _counts(setting)
         case SettingType.SIZE:

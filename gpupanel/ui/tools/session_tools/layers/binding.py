@@ -61,6 +61,7 @@ class LayersBinding(SessionToolBinding[SummaryRequest]):
         self._ladder_timer.timeout.connect(self._look_for_ways)
         self._ladder_worker = ToolWorker("finding ways to fit", Ladder, self)
         self._ladder_worker.answered.connect(self._show_ways)
+        self._ladder_worker.refused.connect(self.refused)
         page.plan.estimate.requested.connect(self._estimate)
         page.plan.estimate.waysRequested.connect(self._find_ways)
         session.preparationChanged.connect(self._see_preparation)
