@@ -105,9 +105,7 @@ def _with_less_at_a_time(context: PlanningContext, parts: tuple[WayPart, ...]) -
     """With as few micro-batches as fit, or shares that do; without where none does."""
     begin = _way(context, parts)
     plan = begin.context.plan
-    if plan is None:
-        return
-    if plan.places:
+    if plan is None or plan.places:
         yield from _as_stages(context, parts, begin)
         return
     steps = profile_steps = context.profile.training.accumulation_steps

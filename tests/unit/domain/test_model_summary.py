@@ -7,6 +7,7 @@ from gpupanel.domain.model_summary import (
     LayerSummary,
     ModelSummary,
     ParameterCounts,
+    SummaryRequest,
     parameters_text,
     shape_text,
     summary_request,
@@ -15,6 +16,7 @@ from gpupanel.domain.model_summary import (
 )
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.training import TrainingSettings
 
 DENSE = LayerSummary(
     name="dense", kind="Dense", output_shape=(3, None), parameters=1200, trainable=1200
@@ -92,3 +94,14 @@ def test_that_all_of_it_can_be_copied_without_control_characters() -> None:
         "base/conv\tConv2D\t\t7",
         r"re\x1blu" + "\tReLU\t\t0",
     ]
+
+
+def test_that_what_is_built_in_every_way_is_the_same_for_all_of_them() -> None:
+    def request(**training: object) -> SummaryRequest:
+        return summary_request(Profile(training=TrainingSettings(**training)))
+
+    plain = request().in_every_way
+    assert plain.with_variants
+    assert request(recompute="blocks", mixed_precision=True).in_every_way == plain
+    assert request(recompute=("block_1",)).in_every_way != plain
+    assert request(seed=8).in_every_way != plain
