@@ -150,3 +150,14 @@ def test_that_layers_on_several_devices_are_estimated(qtbot: QtBot, bound: Bind)
     first, second = shown.session.preparation.memory
     # Equal layers, divided evenly: each holds half of the weights.
     assert (first.weights_mib, second.weights_mib) == (pytest.approx(750, abs=2),) * 2
+
+
+def test_that_layers_are_looked_at_once_they_are_divided(qtbot: QtBot, bound: Bind) -> None:
+    shown = bound(batch=8)
+    shown.button("estimate_memory").click()
+    qtbot.waitUntil(lambda: bool(shown.session.prepare_now().memory))
+    assert shown.binding._request is not None
+    assert not shown.binding._request.with_variants
+    placed = StrategySettings(kind=StrategyKind.MODEL_PARALLEL, placement="auto")
+    shown.session.edit(shown.session.profile.model_copy(update={"strategy": placed}))
+    qtbot.waitUntil(lambda: shown.binding._request.with_variants)

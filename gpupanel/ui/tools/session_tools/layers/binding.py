@@ -120,8 +120,8 @@ class LayersBinding(SessionToolBinding[SummaryRequest]):
         return self._request == super()._request_of(self._session.profile).in_every_way
 
     def _is_asked(self, profile: Profile) -> bool:
-        """Whether the model of that profile was built, or is being built."""
-        request = super()._request_of(profile)
+        """Whether the model of that profile was built as it has to be, or is being built."""
+        request = self._request_of(profile)
         return self._request in (request, request.in_every_way)
 
     @override
