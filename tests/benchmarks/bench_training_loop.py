@@ -57,7 +57,8 @@ def architecture(name: str, replicas: int = 1) -> Case:
     """One of ``keras.applications``; batch normalisation as ``fit`` has it, on each replica."""
     model = ApplicationModel(source=name, batch_norm_synchronized=False)
     title = f"{name} 64x64, batch 16, {replicas} logical device{'s' if replicas > 1 else ''}"
-    return Case(title, model, (64, 64, 3), 320, 16, replicas=replicas, epochs=2, rounds=3)
+    # Few: they take long, and hardly depend on the loop.
+    return Case(title, model, (64, 64, 3), 160, 16, replicas=replicas, epochs=2, rounds=2)
 
 
 MLP = MlpModel(hidden=(128,))

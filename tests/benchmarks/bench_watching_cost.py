@@ -6,7 +6,6 @@ examples per second are the trainer's own, of training only.
 """
 
 import os
-import signal
 import statistics
 import subprocess
 import sys
@@ -72,7 +71,8 @@ def watched(profile: Profile, plan: LaunchPlan, runs_dir: Path) -> float:
     try:
         return throughput(layout)
     finally:
-        window.send_signal(signal.SIGINT)
+        # Not SIGINT, which a shell has ignored in what it starts in the background.
+        window.terminate()
         window.wait(timeout=20)
 
 
