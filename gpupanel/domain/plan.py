@@ -5,6 +5,7 @@ The planner makes it, the launcher writes it, the trainer carries it out to the 
 
 from collections.abc import Mapping
 from enum import StrEnum
+from itertools import chain, compress
 from typing import Annotated, Final, Self
 
 from pydantic import Field, model_validator
@@ -14,7 +15,7 @@ from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.device_names import numbered
 from gpupanel.domain.document_bounds import OF_A_RECORD, check_json
 from gpupanel.domain.job_node import NodeAddress
-from gpupanel.domain.strategy import AllReduce, StrategyKind
+from gpupanel.domain.strategy import SHARING_KINDS, AllReduce, StrategyKind
 from gpupanel.domain.training import HalfPrecision
 from gpupanel.domain.value import MOST_PLACES, Count, Mib, PerPlace, PositiveInt, Value
 
@@ -160,7 +161,8 @@ class LaunchPlan(Value):
         devices: The visible physical devices of all processes.
         replicas: In order; their shares sum to ``global_batch_size``. Those of a
             ``parameter_server`` run are its workers: each takes whole batches by turns.
-        places: Where layers can be placed; ``model_parallel`` only.
+        places: Where layers can be placed, equally many for each replica, one replica after the
+            other; ``model_parallel`` only.
         balanced: The shares are where measuring begins, and are adjusted while training.
         processes: The gang, when there is more than one process. The first one writes events and
             saves.
@@ -203,6 +205,41 @@ class LaunchPlan(Value):
         elif sum(self.shares) != self.global_batch_size:
             raise ValueError("the shares do not sum to the global batch size")
         return self
+
+    @model_validator(mode="after")
+    def _replicas_have_as_many_places(self) -> Self:
+        if self.places and (not self.replicas or len(self.places) % len(self.replicas)):
+            raise ValueError("the places of layers cannot be divided among the replicas")
+        return self
+
+    @property
+    def divides_batches(self) -> bool:
+        """Whether several replicas take a part of each batch each."""
+        divides = self.strategy in (*SHARING_KINDS, StrategyKind.MODEL_PARALLEL)
+        return divides and len(self.replicas) > 1
+
+    @property
+    def stage_count(self) -> int:
+        """On how many devices each replica has its layers."""
+        return len(self.places) // len(self.replicas) if self.places else 1
+
+    def places_of(self, number: int) -> tuple[LogicalPlace, ...]:
+        """Where the layers of a replica can be placed, by its number in the plan."""
+        return self.places[number * self.stage_count : (number + 1) * self.stage_count]
+
+    def replicas_on(self, key: str) -> list[int]:
+        """The numbers of the replicas that a physical device works for."""
+        return [
+            number
+            for number, each in enumerate(self.replicas)
+            if each.device_key == key
+            or key in (place.device_key for place in self.places_of(number))
+        ]
+
+    def devices_of_stage(self, stage: int) -> tuple[str, ...]:
+        """The key of each physical device that has the layers of that stage, each once."""
+        places = self.places[stage :: self.stage_count]
+        return tuple(dict.fromkeys(place.device_key for place in places))
 
     @property
     def gang(self) -> tuple[PlannedProcess, ...]:
@@ -284,8 +321,10 @@ class LaunchPlan(Value):
         """
         if self.processes:
             return self
-        working = tuple(replica for replica in self.replicas if replica.share > 0)
-        return self.model_copy(update={"replicas": working})
+        works = [replica.share > 0 for replica in self.replicas]
+        working = tuple(compress(self.replicas, works))
+        places = (self.places_of(number) for number in compress(range(len(works)), works))
+        return self.model_copy(update={"replicas": working, "places": tuple(chain(*places))})
 
 
 def _whatever_is_free(plan: LaunchPlan) -> LaunchPlan:

@@ -9,17 +9,15 @@ from gpupanel.domain.value import Value
 
 
 class Stage(Value):
-    """Those on one device.
+    """Those on one device of each replica.
 
     Attributes:
-        device_key: Of the physical device.
-        logical_device: TensorFlow's name of the logical one there.
+        device_keys: Of the physical devices, each once.
         layers: By name, in their order.
         work: The part of a step's computation that is theirs.
     """
 
-    device_key: str
-    logical_device: str
+    device_keys: tuple[str, ...]
     layers: tuple[str, ...]
     work: Annotated[float, Field(ge=0.0, le=1.0)]
 

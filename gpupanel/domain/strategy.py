@@ -1,8 +1,9 @@
 """How the work is divided over devices."""
 
+from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from gpupanel.domain.choice import ChoiceEnum
 from gpupanel.domain.setting import setting
@@ -136,7 +137,7 @@ class StrategySettings(Value):
         "device can take more, and the result is the same, since gradients are summed over the "
         "whole batch.",
         default="equal",
-        applies={"kind": SHARING_KINDS},
+        applies={"kind": (*SHARING_KINDS, StrategyKind.MODEL_PARALLEL)},
     )
     all_reduce: AllReduce = setting(
         "All-reduce",
@@ -184,10 +185,20 @@ class StrategySettings(Value):
         off="1 server",
         applies={"kind": (StrategyKind.PARAMETER_SERVER,)},
     )
+    devices_per_replica: PlaceCount | None = setting(
+        "Devices per replica",
+        "Over how many devices the layers of one copy of the model are divided. With four devices "
+        "and 2 for each there are two replicas, which share each batch: data and layers are "
+        "divided at once. The devices of a replica follow each other in the list.",
+        default=None,
+        unit="device",
+        off="all: one replica",
+        applies={"kind": (StrategyKind.MODEL_PARALLEL,)},
+    )
     placement: Literal["auto"] | dict[str, Place] | None = setting(
         "Placement",
-        "Which logical device, counted from 0, holds the weights of each layer and does its work, "
-        "by the layer's name, or auto. A layer without weights, "
+        "Which logical device of a replica, counted from 0, holds the weights of each layer and "
+        "does its work, by the layer's name, or auto. A layer without weights, "
         "such as an activation, works where the layer before it does.",
         default=None,
         applies={"kind": (StrategyKind.MODEL_PARALLEL,)},
@@ -200,6 +211,24 @@ class StrategySettings(Value):
         default=False,
         applies={"kind": (StrategyKind.MODEL_PARALLEL,)},
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _mirrored_over_several(cls, said: object) -> object:
+        """Copies of the model on several devices each: their layers are divided."""
+        if isinstance(said, Mapping) and said.get("kind") == StrategyKind.MIRRORED:
+            devices = said.get("devices_per_replica")
+            if isinstance(devices, int) and devices > 1:
+                return {**said, "kind": StrategyKind.MODEL_PARALLEL.value}
+        return said
+
+    @property
+    def divides_batches(self) -> bool:
+        """Whether each global batch is divided over replicas, where there are several."""
+        of_several = (
+            self.kind is StrategyKind.MODEL_PARALLEL and self.devices_per_replica is not None
+        )
+        return of_several or self.kind in SHARING_KINDS
 
     def for_any_replicas(self) -> Self:
         """The same, but for lists that have a number for each replica of today."""

@@ -72,7 +72,8 @@ def on_allocated(
     if named and len(named) != len(keys):
         problems.append(_other_number(len(named), len(keys)))
     strategy = profile.strategy
-    replicas = sum(logical_device_count(moved.memory_policy(key)) for key in keys)
+    devices = sum(logical_device_count(moved.memory_policy(key)) for key in keys)
+    replicas = devices // (strategy.devices_per_replica or 1)
     for name, then in (
         ("shares", "the shares are equal"),
         ("optimizer_state", "the optimizer's state is divided by free memory"),

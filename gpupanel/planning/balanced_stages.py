@@ -24,9 +24,11 @@ def balanced_placement(context: PlanningContext) -> dict[str, int] | None:
     step, plan, profile = context.step, context.plan, context.profile
     if step is None or plan is None or not plan.places or not step.layers:
         return None
-    layers, count = step.layers, len(plan.places)
+    layers, count = step.layers, plan.stage_count
     memory = placed_memory(context, plan, (step,) * count)
     held = held_at_once(count, plan.accumulation_steps, pipelined=profile.strategy.pipeline)
+    works = [number for number, share in enumerate(memory.shares) if share]
+    same = [[number for number in works if number % count == stage] for stage in range(count)]
     number_bytes = bytes_of_a_number(mixed_precision=profile.training.mixed_precision)
 
     @cache
@@ -42,17 +44,24 @@ def balanced_placement(context: PlanningContext) -> dict[str, int] | None:
                 at_once=held[place],
                 is_first=place == 0,
             )
-            return memory.fits_with_step(place, part)
+            return all(memory.fits_with_step(number, part) for number in same[place])
 
         return begin + greatest(len(layers) - begin, fits)
 
     work = list(accumulate((each.operations for each in layers), initial=0))
-    speeds = [context.relative_speed(place.device_key) for place in plan.places]
-    return divided(layers, speeds, work, most)
+    # All replicas have the same layers, and wait for the slowest of them.
+    speeds = [
+        min(
+            context.relative_speed(plan.places[number].device_key) / memory.shares[number]
+            for number in numbers
+        )
+        for numbers in same
+    ]
+    return divided(layers, [speed / max(speeds) for speed in speeds], work, most)
 
 
 def planned_stages(context: PlanningContext) -> tuple[Stage, ...]:
-    """The layers on each place of the plan, in the places' order.
+    """The layers on each place of a replica, in the places' order.
 
     Empty where they are not known, or where those of a place do not follow each other.
     """
@@ -62,12 +71,11 @@ def planned_stages(context: PlanningContext) -> tuple[Stage, ...]:
         return ()
     whole = max(1, sum(each.operations for each in step.layers))
     stages = []
-    for number, place in enumerate(plan.places):
+    for number in range(plan.stage_count):
         there = [each for each, at in zip(step.layers, placed, strict=True) if at == number]
         stages.append(
             Stage(
-                device_key=place.device_key,
-                logical_device=place.logical_device,
+                device_keys=plan.devices_of_stage(number),
                 layers=tuple(each.name for each in there),
                 work=min(1.0, sum(each.operations for each in there) / whole),
             )

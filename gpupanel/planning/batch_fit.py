@@ -9,7 +9,7 @@ from gpupanel.domain.batch_search import BatchTrial, SearchEnd, most_that_fit
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.step_memory import GREATEST_RATIO, LEAST_RATIO, MeasuredStep
-from gpupanel.domain.strategy import SHARING_KINDS, StrategyKind
+from gpupanel.domain.strategy import StrategyKind
 from gpupanel.planning.batch_targets import BatchTarget
 from gpupanel.planning.context import PlanningContext
 from gpupanel.planning.memory_estimate import MOST_EXAMPLES, greatest, replica_memory
@@ -194,6 +194,6 @@ def _uneven(
 ) -> tuple[int, ...]:
     """Shares of a larger batch than the largest with the plan's; empty: there are none."""
     together = min(most, sum(limits))
-    if context.profile.strategy.kind not in SHARING_KINDS or together <= largest:
+    if not context.profile.strategy.divides_batches or together <= largest:
         return ()
     return proportional_shares(together, limits)

@@ -16,7 +16,6 @@ from gpupanel.domain.problem import Change, Fix
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import (
     GANG_KINDS,
-    SHARING_KINDS,
     AllReduce,
     OptimizerState,
     StrategyKind,
@@ -136,7 +135,7 @@ def same_on_what_is_here(
         changes.append(Change(path=("devices", "cpu_replicas"), value=wanted if several else 1))
         if profile.strategy.kind in GANG_KINDS and profile.strategy.workers is None:
             changes.append(Change(path=("strategy", "workers"), value=wanted))
-    elif here != wanted and profile.strategy.kind in SHARING_KINDS:
+    elif here != wanted and profile.strategy.divides_batches:
         changes.append(Change(path=("strategy", "shares"), value="equal"))
         if isinstance(profile.strategy.optimizer_state, tuple):
             sharded = OptimizerState.SHARDED.value

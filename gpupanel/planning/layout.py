@@ -30,8 +30,9 @@ class Layout:
         environment: Of every process.
         devices: Of all processes.
         processes: Empty where there is one.
-        spots: Process and logical device of each replica; ``model_parallel`` has one only.
-        places: Where layers can be placed.
+        spots: Process and logical device of each replica; of one whose layers are on several, the
+            first of these.
+        places: Where layers can be placed, as :class:`~gpupanel.domain.plan.LaunchPlan` has them.
     """
 
     environment: dict[str, str]
@@ -73,13 +74,24 @@ def lay_out(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> Layout:
     if kind is StrategyKind.ONE_DEVICE:
         places = places[:1]
     parallel = kind is StrategyKind.MODEL_PARALLEL
+    each = devices_of_replica(profile, len(places)) if parallel else 1
+    places = places[: len(places) // each * each]
     return Layout(
         environment=environment(profile, devices),
         devices=planned,
         processes=(),
-        spots=tuple((0, place) for place in (places[:1] if parallel else places)),
+        spots=tuple((0, place) for place in places[::each]),
         places=places if parallel else (),
     )
+
+
+def devices_of_replica(profile: Profile, count: int) -> int:
+    """Over how many of so many logical devices the layers of one replica are divided.
+
+    Where there are fewer than the profile wants, all of them; ``rules/replica_rules.py`` says why
+    some would be left over.
+    """
+    return min(profile.strategy.devices_per_replica or count, count)
 
 
 def _of_gang(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> Layout:

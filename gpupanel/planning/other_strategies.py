@@ -10,7 +10,6 @@ from gpupanel.domain.problem import Change, Fix
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import (
     GANG_KINDS,
-    SHARING_KINDS,
     StrategyKind,
     StrategySettings,
 )
@@ -49,7 +48,7 @@ def other_strategies(
 
 def _one_copy(profile: Profile) -> Iterator[Fix]:
     """On the CPU every replica has a copy of the weights in the same memory."""
-    if profile.strategy.kind in (*SHARING_KINDS, *GANG_KINDS):
+    if profile.strategy.divides_batches or profile.strategy.kind in GANG_KINDS:
         changes = [*_to_strategy(profile, StrategyKind.ONE_DEVICE)]
         if profile.devices.cpu_replicas > 1:
             changes.append(Change(path=("devices", "cpu_replicas"), value=1))

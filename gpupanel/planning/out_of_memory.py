@@ -17,7 +17,6 @@ from gpupanel.domain.number_text import mebibytes
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Change, Fix
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.strategy import SHARING_KINDS
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.domain.training import Recompute
 from gpupanel.planning.chosen_devices import chosen_devices
@@ -171,9 +170,9 @@ def _smaller_shares(
 ) -> Iterator[Fix]:
     """Examples go from the device that is too small to the others; the sum stays the same."""
     plan = prepare(profile, inventory).plan
-    if plan is None or plan.balanced or profile.strategy.kind not in SHARING_KINDS:
+    if plan is None or plan.balanced or not profile.strategy.divides_batches:
         return
-    replicas = [each.index for each in plan.replicas if each.device_key == device.key]
+    replicas = plan.replicas_on(device.key)
     shares = halved_shares(plan.shares, replicas)
     label = f"Give {inventory.name_of(device.key)} half its share"
     while shares is not None:

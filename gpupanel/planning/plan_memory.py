@@ -78,10 +78,17 @@ def plan_memory(context: PlanningContext) -> "PlanMemory | None":
 def placed_memory(
     context: PlanningContext, plan: LaunchPlan, steps: Sequence[StepMemory]
 ) -> "PlanMemory":
-    """Of a plan whose layers are on several places, with the part of a step on each of them."""
+    """Of a plan whose layers are on several places, with the part of a step on each of a replica.
+
+    Args:
+        context: Of the profile.
+        plan: Of it.
+        steps: As many as each replica has places.
+    """
     spots = [(0, each) for each in plan.places]
-    # All examples pass each of them.
-    return PlanMemory(context, plan, spots, steps, (plan.global_batch_size,) * len(spots))
+    # All examples of a replica pass each of its places.
+    shares = [share for share in plan.shares for _ in steps]
+    return PlanMemory(context, plan, spots, [*steps] * len(plan.replicas), shares)
 
 
 def planned_placement(
@@ -98,7 +105,7 @@ def planned_placement(
         return place_layers(
             sizes,
             context.profile.strategy.placement,
-            places=len(plan.places),
+            places=plan.stage_count,
             batch_size=plan.global_batch_size,
         )
     except ProblemError:
@@ -108,11 +115,11 @@ def planned_placement(
 def _placed_steps(
     context: PlanningContext, step: StepMemory, plan: LaunchPlan
 ) -> tuple[StepMemory, ...]:
-    """The part of a step on each place of the plan; empty where the layers are not known."""
+    """The part of a step on each place of a replica; empty where the layers are not known."""
     placed, profile = planned_placement(context, step, plan), context.profile
     if not placed:
         return ()
-    count, pipelined = len(plan.places), profile.strategy.pipeline
+    count, pipelined = plan.stage_count, profile.strategy.pipeline
     at_once = held_at_once(count, plan.accumulation_steps, pipelined=pipelined)
     mixed = profile.training.mixed_precision
     return stage_steps(step, placed, at_once, mixed_precision=mixed)
@@ -210,7 +217,8 @@ class PlanMemory:
 
     def fits_with_step(self, number: int, step: StepMemory) -> bool:
         """Whether that place has room where its part of a step is this one."""
-        taken = self._of_step(number, step, self.shares[number], is_one=True)
+        is_one = self._is_one(len(self._places))
+        taken = self._of_step(number, step, self.shares[number], is_one=is_one)
         return self._memory(self._places[number], taken, self._limit[number]).fits
 
     def fits_with_batch(self, batch: int) -> bool:
@@ -227,7 +235,7 @@ class PlanMemory:
 
     def _is_one(self, working: int) -> bool:
         """Whether nothing is summed over replicas."""
-        return working == 1 or bool(self.plan.places)
+        return working == 1 or len(self.plan.replicas) == 1
 
     def _memory(self, place: _Place, terms: _Terms, limit_mib: int | None) -> DeviceMemory:
         key, logical = place
@@ -262,9 +270,10 @@ class PlanMemory:
 
     def keeps_data(self, number: int) -> bool:
         """Whether a replica's GPU gets a copy of all examples."""
-        if number >= len(self.plan.replicas):
+        replica, stage = divmod(number, self.plan.stage_count)
+        if stage:
             return False  # examples come to the first of several stages
-        planned = self.plan.replicas[number].data_on_host
+        planned = self.plan.replicas[replica].data_on_host
         if planned is not None:
             return not planned
         place = self._places[number]
@@ -302,7 +311,7 @@ class PlanMemory:
             # The first of a group of replicas packs all gradients, and holds the packed sums.
             update = max(update, step.largest_weight_bytes + learned)
         data = self._data if self.keeps_data(number) else 0
-        if number < len(self.plan.replicas) and self._places[number][0] != CPU_KEY:
+        if number % self.plan.stage_count == 0 and self._places[number][0] != CPU_KEY:
             data += self._carried
         return _Terms(step.weight_bytes, gradients, kept, activations, update, data, examples)
 

@@ -7,7 +7,6 @@ same global batch is the same mathematics (gradients are summed over the global 
 from collections.abc import Sequence
 
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.strategy import SHARING_KINDS
 
 
 def planned_batch_size(profile: Profile) -> int:
@@ -23,7 +22,7 @@ def planned_shares(profile: Profile, replica_count: int) -> tuple[int, ...] | No
     Balanced shares begin as equal ones: they are measured when the run starts.
     """
     batch, shares = planned_batch_size(profile), profile.strategy.shares
-    if profile.strategy.kind not in SHARING_KINDS:
+    if not profile.strategy.divides_batches:
         # Workers of a parameter server take whole batches by turns.
         return (batch,) * replica_count
     if isinstance(shares, str):
@@ -33,8 +32,8 @@ def planned_shares(profile: Profile, replica_count: int) -> tuple[int, ...] | No
 
 def is_balanced(profile: Profile, replica_count: int) -> bool:
     """Whether shares are measured; one replica takes everything in any case."""
-    shares, kind = profile.strategy.shares, profile.strategy.kind
-    return shares == "balanced" and kind in SHARING_KINDS and replica_count > 1
+    strategy = profile.strategy
+    return strategy.shares == "balanced" and strategy.divides_batches and replica_count > 1
 
 
 def equal_shares(total: int, replicas: int) -> tuple[int, ...]:

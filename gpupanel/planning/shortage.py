@@ -1,6 +1,6 @@
 """Whether a change gives a run enough that ran out of memory, as far as that can be estimated."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
@@ -186,7 +186,15 @@ def _may_be_placed(context: PlanningContext) -> bool:
     plan, step = context.plan, context.step
     if plan is None or step is None or not plan.places:
         return True
-    rooms = room_of_places(context, plan)
+    rooms, count = room_of_places(context, plan), plan.stage_count
+    of_replicas = (rooms[begin : begin + count] for begin in range(0, len(rooms), count))
+    return all(_may_be_divided(context, step, each) for each in of_replicas)
+
+
+def _may_be_divided(
+    context: PlanningContext, step: StepMemory, rooms: Sequence[int | None]
+) -> bool:
+    """The same of the places of one replica; ``None``: the room of one is not known."""
     if None in rooms:
         return True
     known = [room for room in rooms if room is not None]

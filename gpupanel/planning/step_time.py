@@ -88,12 +88,27 @@ def _update_seconds(context: PlanningContext, plan: LaunchPlan, step: StepMemory
 def _placed_seconds(
     context: PlanningContext, plan: LaunchPlan, steps: tuple[StepMemory, ...]
 ) -> float:
-    """Of layers on several devices: one after the other, or each with another micro-batch."""
+    """Of layers on several devices, all replicas of which wait for the slowest."""
+    count = plan.stage_count
+    slowest = max(
+        _layered_seconds(context, plan, number, steps[number * count : (number + 1) * count])
+        for number in range(len(plan.replicas))
+    )
+    several = sum(share > 0 for share in plan.shares) > 1
+    # Each pair of devices sums the gradients of its own layers.
+    summed = 2 * max(step.trainable_bytes for step in steps) / _LINK
+    return slowest + (summed if several else 0.0)
+
+
+def _layered_seconds(
+    context: PlanningContext, plan: LaunchPlan, number: int, steps: tuple[StepMemory, ...]
+) -> float:
+    """Of one replica: a stage after the other, or each with another micro-batch."""
     parts, training = plan.accumulation_steps, context.profile.training
-    examples = plan.global_batch_size / parts
+    examples = plan.shares[number] / parts
     number_bytes = bytes_of_a_number(mixed_precision=training.mixed_precision)
     stages, update = [], 0.0
-    for place, step in zip(plan.places, steps, strict=True):
+    for place, step in zip(plan.places_of(number), steps, strict=True):
         speed = _speed_of(place.device_key)
         reached = speed.operations * context.relative_speed(place.device_key)
         computed = examples * step.operations / reached

@@ -144,12 +144,30 @@ def _strategy(plan: LaunchPlan) -> list[str]:
                 "    server.join()",
             ]
         case StrategyKind.MODEL_PARALLEL:
-            places = ", ".join(dumps(place.logical_device) for place in plan.places)
-            return [
-                f"PLACES = [{places}]  # each layer is built and called on one of them",
-                "strategy = tf.distribute.get_strategy()",
-            ]
+            return _layered(plan)
     assert_never(plan.strategy)
+
+
+def _layered(plan: LaunchPlan) -> list[str]:
+    names = [dumps(place.logical_device) for place in plan.places]
+    if len(plan.replicas) == 1:
+        return [
+            f"PLACES = [{', '.join(names)}]  # each layer is built and called on one of them",
+            "strategy = tf.distribute.get_strategy()",
+        ]
+    count = plan.stage_count
+    stages = (f"    ({', '.join(names[stage::count])})," for stage in range(count))
+    firsts = ", ".join(names[::count])
+    return [
+        "# Each layer is built and called on one of these in each replica.",
+        "PLACES = [",
+        *stages,
+        "]",
+        "strategy = tf.distribute.MirroredStrategy(",
+        f"    [{firsts}],",
+        "    cross_device_ops=tf.distribute.ReductionToOneDevice(),",
+        ")",
+    ]
 
 
 def _cross_device_ops(plan: LaunchPlan) -> str | None:

@@ -98,7 +98,10 @@ def _print_plan(plan: LaunchPlan, names: dict[str, str]) -> None:
         )
     answers.print(table)
     if plan.places:
-        places = ", ".join(place.logical_device for place in plan.places)
+        places = "; ".join(
+            ", ".join(place.logical_device for place in plan.places_of(number))
+            for number in range(len(plan.replicas))
+        )
         answers.print(f"Layers are placed on {places}.", highlight=False)
     others = [process.name for process in plan.processes if process.role != "worker"]
     if others:

@@ -7,7 +7,7 @@ from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.finding import Finding
 from gpupanel.domain.plan import replica_name
 from gpupanel.domain.problem import Change, Fix
-from gpupanel.domain.strategy import SHARING_KINDS, AllReduce, StrategyKind
+from gpupanel.domain.strategy import AllReduce, StrategyKind
 from gpupanel.domain.time_spent import TimeCategory, TimeSpent
 from gpupanel.planning.all_reduce import hierarchical_copy_is_right, sums_gradients
 from gpupanel.planning.findings.context import FindingContext, hint, since, trained_s
@@ -27,7 +27,7 @@ sixth and more of the time."""
 def straggler(context: FindingContext) -> Iterator[Finding]:
     """A replica that the others wait for, where other shares would let them wait less."""
     plan, spent = context.plan, context.spent
-    if not context.has_settled or plan.strategy not in SHARING_KINDS or plan.balanced:
+    if not context.has_settled or not plan.divides_batches or plan.balanced:
         return
     gain = _gain(context, spent)
     # Each node calls its own processor "cpu".

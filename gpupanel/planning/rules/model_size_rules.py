@@ -141,7 +141,8 @@ def _holders(plan: LaunchPlan, inventory: DeviceInventory) -> Iterator[_Holder]:
         together = [memory.get(key) for key in keys]
         known = [each for each in together if each is not None]
         if len(known) == len(keys):
-            yield _Holder(" + ".join(names[key] for key in keys), sum(known), 1, 1.0)
+            whole = len(plan.without_idle_replicas().replicas)
+            yield _Holder(" + ".join(names[key] for key in keys), sum(known), whole, whole)
         return
     for key, count in copies.items():
         size = memory.get(key)

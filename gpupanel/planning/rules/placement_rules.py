@@ -31,7 +31,10 @@ def pipeline_without_micro_batches(context: PlanningContext) -> Iterator[Problem
     places, plan = _place_count(context), context.plan
     if places < _FEWEST_STAGES or plan is None or not context.profile.strategy.pipeline:
         return
-    steps, wanted = plan.accumulation_steps, min(_STEPS_A_STAGE * places, plan.global_batch_size)
+    steps, wanted = (
+        plan.accumulation_steps,
+        min(_STEPS_A_STAGE * places, *filter(None, plan.shares)),
+    )
     taken = "whole" if steps == 1 else f"in {steps}"
     if steps < places and steps < wanted:
         yield Problem(
@@ -107,8 +110,11 @@ def _first_layers(data: DataSettings) -> tuple[str, ...]:
 
 
 def _place_count(context: PlanningContext) -> int:
-    """Logical devices that layers can be placed on; 0 where the task or strategy places none."""
-    return 0 if context.layout is None or not context.trains else len(context.layout.places)
+    """Logical devices of a replica that layers can be placed on; 0 where none is placed."""
+    layout = context.layout
+    if layout is None or not context.trains or not layout.places:
+        return 0
+    return len(layout.places) // len(layout.spots)
 
 
 def _placement(context: PlanningContext) -> Mapping[str, int]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from gpupanel.domain.number_text import count
 from gpupanel.domain.plan import replica_name
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
-from gpupanel.domain.strategy import SHARING_KINDS, StrategyKind
+from gpupanel.domain.strategy import StrategyKind
 from gpupanel.planning.context import PlanningContext
 from gpupanel.planning.shares import equal_shares, planned_batch_size, proportional_shares
 
@@ -14,15 +14,15 @@ _WHY_UNUSED = {
     StrategyKind.ONE_DEVICE: "on one device, which takes the whole batch",
     StrategyKind.PARAMETER_SERVER: "with parameter servers, whose workers take whole batches by "
     "turns",
-    StrategyKind.MODEL_PARALLEL: "where layers are placed on devices: each batch passes all of "
-    "them",
+    StrategyKind.MODEL_PARALLEL: "where layers are placed on devices and each batch passes all "
+    "of them",
 }
 
 
 def shares_unused(context: PlanningContext) -> Iterator[Problem]:
     """Shares for a strategy that divides no batch."""
     strategy = context.profile.strategy
-    if context.layout is None or strategy.kind in SHARING_KINDS or strategy.shares == "equal":
+    if context.layout is None or strategy.divides_batches or strategy.shares == "equal":
         return
     yield Problem(
         code="shares_unused",
@@ -91,7 +91,7 @@ def shares_do_not_fit(context: PlanningContext) -> Iterator[Problem]:
 def replica_without_share(context: PlanningContext) -> Iterator[Problem]:
     """Replicas that were given no example."""
     strategy, plan = context.profile.strategy, context.plan
-    if plan is None or isinstance(strategy.shares, str) or strategy.kind not in SHARING_KINDS:
+    if plan is None or isinstance(strategy.shares, str) or not strategy.divides_batches:
         return
     names = {device.key_on_node: device.name for device in context.devices}
     idle = [
@@ -120,7 +120,7 @@ def _others(count: int) -> str:
 
 def _sharing_replicas(context: PlanningContext) -> int:
     """How many replicas divide the batch; 0 without devices, and where none is divided."""
-    if context.layout is None or context.profile.strategy.kind not in SHARING_KINDS:
+    if context.layout is None or not context.profile.strategy.divides_batches:
         return 0
     return len(context.layout.spots)
 

@@ -17,6 +17,8 @@ def keys_unused(context: PlanningContext) -> Iterator[Problem]:
         return
     for each in settings_of(StrategySettings):
         is_left_out = each.default is not None or getattr(strategy, each.name) is None
+        if each.name == "devices_per_replica":
+            continue  # refused: rules/replica_rules.py
         if not is_left_out and not each.applies_in(strategy):
             yield Problem(
                 code="strategy_key_unused",

@@ -6,8 +6,9 @@ the gradients of the one that is so many before it ("1F1B": Narayanan et al. 201
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
@@ -20,29 +21,70 @@ Returned = TypeVar("Returned")
 _BEFORE: ContextVar[dict[str, list[tf.Tensor]] | None] = ContextVar("before_devices", default=None)
 
 
-def put_on_device(layer: keras.layers.Layer, device: str) -> None:
+def put_on_device(layer: keras.layers.Layer, *devices: str) -> None:
     """Have a layer built there, with its weights, and called there from then on.
 
     Args:
         layer: That is not built yet.
-        device: A logical device of this process.
+        devices: A logical device of this process, or one for each replica of a mirrored strategy,
+            in whose scope the layer is built.
     """
-    layer.build = on_device(device, layer.build)
-    layer.call = on_device(device, _after_what_comes_before(device, layer.call))
+    layer.build = _built_on(devices, layer.build)
+    layer.call = _called_on(devices, layer.call)
 
 
-def on_device(
-    device: str, function: Callable[Arguments, Returned]
+def _built_on(
+    devices: tuple[str, ...], build: Callable[Arguments, Returned]
 ) -> Callable[Arguments, Returned]:
-    """The same function, carried out there."""
-
     # Keras reads the signature to see which arguments a layer takes: wraps keeps it.
-    @wraps(function)
+    @wraps(build)
     def there(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Returned:
-        with tf.device(device):
-            return function(*args, **kwargs)
+        with tf.device(devices[0]) if len(devices) == 1 else _mirrored_over(devices):
+            return build(*args, **kwargs)
 
     return there
+
+
+@dataclass(frozen=True)
+class _OnDevices:
+    """What a mirrored strategy asks of a variable to make another one beside each copy of it."""
+
+    _devices: tuple[str, ...]
+
+
+def _mirrored_over(devices: tuple[str, ...]) -> AbstractContextManager[None]:
+    """Variables that are made within have a copy on each of these, and not of the strategy's own.
+
+    ``MirroredExtended._create_variable`` of TensorFlow 2.21 asks for nothing else.
+    """
+
+    def create(make: Callable[..., tf.Variable], **wanted: object) -> tf.Variable:
+        return make(**{**wanted, "colocate_with": _OnDevices(devices)})
+
+    found: AbstractContextManager[None] = tf.variable_creator_scope(create)
+    return found
+
+
+def _called_on(
+    devices: tuple[str, ...], call: Callable[Arguments, Returned]
+) -> Callable[Arguments, Returned]:
+    """The call of a layer: the first one on a device waits for what the device does before."""
+
+    @wraps(call)
+    def there(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Returned:
+        device = devices[_replica() if len(devices) > 1 else 0]
+        # What it is given stays as it is: gradients of a copy would add up in another order.
+        before = _taken(device, _BEFORE.get() or {})
+        with tf.device(device), tf.control_dependencies(before):
+            return call(*args, **kwargs)
+
+    return there
+
+
+def _replica() -> int:
+    """The number of the replica that is traced; 0 where all are."""
+    context = tf.distribute.get_replica_context()
+    return 0 if context is None else int(tf.get_static_value(context.replica_id_in_sync_group))
 
 
 @contextmanager
@@ -65,20 +107,6 @@ def taken_in_turn(gradients: Sequence[Sequence[tf.Tensor]]) -> Iterator[None]:
         yield
     finally:
         _BEFORE.reset(token)
-
-
-def _after_what_comes_before(
-    device: str, function: Callable[Arguments, Returned]
-) -> Callable[Arguments, Returned]:
-    """The call of a layer: the first one on a device waits for what the device does before."""
-
-    @wraps(function)
-    def in_turn(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Returned:
-        # What it is given stays as it is: gradients of a copy would add up in another order.
-        with tf.control_dependencies(_taken(device, _BEFORE.get() or {})):
-            return function(*args, **kwargs)
-
-    return in_turn
 
 
 def _taken(device: str, before: dict[str, list[tf.Tensor]]) -> list[tf.Tensor]:

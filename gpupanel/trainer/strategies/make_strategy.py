@@ -28,6 +28,10 @@ def make_strategy(plan: LaunchPlan) -> tf.distribute.Strategy:
         return tf.distribute.MirroredStrategy(names, cross_device_ops=_cross_device_ops(plan))
     if plan.strategy is StrategyKind.CENTRAL_STORAGE:
         return tf.distribute.experimental.CentralStorageStrategy(names, _HOST)
+    if plan.strategy is StrategyKind.MODEL_PARALLEL and len(plan.replicas) > 1:
+        # The layers of a replica are on several devices: NCCL could not take them together.
+        one = tf.distribute.ReductionToOneDevice()
+        return tf.distribute.MirroredStrategy(names, cross_device_ops=one)
     if plan.strategy is StrategyKind.MODEL_PARALLEL:
         # TensorFlow's default: any other would put every variable on a device of its own choice.
         return tf.distribute.get_strategy()

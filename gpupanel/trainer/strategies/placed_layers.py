@@ -23,11 +23,11 @@ class PlacedLayers:
     weight is made beside it.
     """
 
-    def __init__(self, places: Sequence[LogicalPlace], chosen: Mapping[str, int]) -> None:
+    def __init__(self, places: Sequence[Sequence[LogicalPlace]], chosen: Mapping[str, int]) -> None:
         """Places nothing yet.
 
         Args:
-            places: Logical devices of this process.
+            places: Logical devices of this process, as many of each replica.
             chosen: The index of the place of each layer, by name.
         """
         self._places = places
@@ -35,18 +35,20 @@ class PlacedLayers:
 
     def __call__(self, layer: keras.layers.Layer) -> None:
         """Place a layer that is not built yet."""
-        put_on_device(layer, self._places[self._chosen[layer.name]].logical_device)
+        place = self._chosen[layer.name]
+        put_on_device(layer, *(of_replica[place].logical_device for of_replica in self._places))
 
     def placed(self, model: keras.Model) -> tuple[PlacedLayer, ...]:
-        """Where the layers of a model went, in their order."""
+        """Where the layers of a model went, in their order; those of each replica."""
         return tuple(
             PlacedLayer(
                 name=layer.name,
-                place=place,
-                device_key=self._places[place].device_key,
-                logical_device=self._places[place].logical_device,
+                place=replica * len(places) + place,
+                device_key=places[place].device_key,
+                logical_device=places[place].logical_device,
                 parameters=layer.count_params(),
             )
+            for replica, places in enumerate(self._places)
             for layer in model.layers
             for place in [self._chosen.get(layer.name)]
             if place is not None
@@ -63,11 +65,12 @@ def choose_places(run: StartedRun, split: Split) -> PlacedLayers:
     chosen = place_layers(
         sizes,
         run.profile.strategy.placement,
-        places=len(run.plan.places),
+        places=run.plan.stage_count,
         batch_size=run.plan.global_batch_size,
     )
     names = (size.name for size in sizes)
-    return PlacedLayers(run.plan.places, dict(zip(names, chosen, strict=True)))
+    places = [run.plan.places_of(number) for number in range(len(run.plan.replicas))]
+    return PlacedLayers(places, dict(zip(names, chosen, strict=True)))
 
 
 def layer_sizes(model: ModelSettings, building: Building) -> tuple[LayerSize, ...]:

@@ -16,7 +16,7 @@ import pytest
 
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.events import Event, TrainingEnded, decode_event
-from gpupanel.domain.plan import LaunchPlan, PlannedDevice, PlannedReplica
+from gpupanel.domain.plan import LaunchPlan, LogicalPlace, PlannedDevice, PlannedReplica
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import dump_profile
 from gpupanel.domain.run_layout import RunLayout
@@ -31,14 +31,18 @@ MakeRun = Callable[[Path, Profile, Sequence[int]], RunLayout]
 
 
 def cpu_plan(profile: Profile, shares: Sequence[int]) -> LaunchPlan:
-    """As planning makes it for the CPU: a logical device for each replica."""
-    several = len(shares) > 1
+    """As planning makes it for the CPU: a logical device for each replica, or several."""
+    several, each = len(shares) > 1, profile.strategy.devices_per_replica or 1
     chosen = profile.strategy.kind
     state = profile.strategy.optimizer_state
     quotas = state if isinstance(state, tuple) else (None,) * len(shares)
     if state is OptimizerState.SHARDED:
         quotas = (1,) * len(shares)
-    sharing = chosen if chosen in SHARING_KINDS else StrategyKind.MIRRORED
+    sharing = chosen if chosen in SHARING_KINDS or each > 1 else StrategyKind.MIRRORED
+    places = [
+        LogicalPlace(device_key="cpu", logical_device=f"/device:CPU:{index}")
+        for index in range(each * len(shares))
+    ]
     return LaunchPlan(
         environment={"CUDA_VISIBLE_DEVICES": "-1"},
         devices=(
@@ -47,7 +51,7 @@ def cpu_plan(profile: Profile, shares: Sequence[int]) -> LaunchPlan:
                 kind=DeviceKind.CPU,
                 name="the CPU",
                 index=0,
-                logical_limits_mib=tuple(None for _ in shares) if several else (),
+                logical_limits_mib=(None,) * each * len(shares) if several else (),
             ),
         ),
         strategy=sharing if several else StrategyKind.ONE_DEVICE,
@@ -56,12 +60,13 @@ def cpu_plan(profile: Profile, shares: Sequence[int]) -> LaunchPlan:
             PlannedReplica(
                 index=index,
                 device_key="cpu",
-                logical_device=f"/device:CPU:{index}",
+                logical_device=f"/device:CPU:{index * each}",
                 share=share,
                 optimizer_quota=quota,
             )
             for index, (share, quota) in enumerate(zip(shares, quotas, strict=True))
         ),
+        places=tuple(places) if each > 1 else (),
         global_batch_size=sum(shares),
         accumulation_steps=profile.training.accumulation_steps,
         balanced=profile.strategy.shares == "balanced",

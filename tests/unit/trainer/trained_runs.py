@@ -89,7 +89,11 @@ def train_all(
         for number, (name, plan) in enumerate(plans.items())
     }
     # Devices are configured by the first one's plan: it has to have most of them.
-    order = sorted(layouts, key=lambda name: -len(plans[name][1]))
+    def devices(name: str) -> int:
+        one, shares = plans[name]
+        return len(shares) * (one.strategy.devices_per_replica or 1)
+
+    order = sorted(layouts, key=devices, reverse=True)
     train_layouts(
         [layouts[name] for name in order],
         *(f"--evaluated={layouts[name].root}" for name in evaluated),

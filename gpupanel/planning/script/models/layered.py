@@ -28,7 +28,7 @@ from gpupanel.planning.script.sections import indented, joined
 
 _PLACED = """
 def placed(layer):
-    put_on_device(layer, PLACES[PLACEMENT.get(layer.name, 0)])
+    put_on_device(layer, ${several}PLACES[PLACEMENT.get(layer.name, 0)])
     return layer
 """
 
@@ -64,9 +64,12 @@ class _Layered(ModelScript[MlpModel | CnnModel]):
         if not placed:
             return BuiltText("", in_scope=text)
         build = f"def build(placed):\n{indented(text)}\n    return {WHOLE_MODEL}"
+        # In each replica on another device.
+        several = "*" if len(plan.replicas) > 1 else ""
+        around_each = Template(_PLACED).substitute(several=several)
         placement = _placement(profile, model, plan.global_batch_size)
         return BuiltText(
-            joined(part("placed_layer"), _PLACED, build, placement),
+            joined(part("placed_layer"), around_each, build, placement),
             in_scope="",
             model="build(placed)",
         )

@@ -50,7 +50,7 @@ class ReplicaTable(CellGrid):
             return
         self._shown = (plan, device_labels)
         self._numbers.setText("Place" if plan.places else "Replica")
-        self._shares.setVisible(not plan.places)
+        self._shares.setVisible(not plan.places or len(plan.replicas) > 1)
 
         def cells(number: int, row: tuple[str, str, str]) -> tuple[QWidget, ...]:
             key, logical, share = row
@@ -68,7 +68,11 @@ class ReplicaTable(CellGrid):
 def _rows(plan: LaunchPlan) -> list[tuple[str, str, str]]:
     """Device, logical device (in its process) and share of each replica, or of each place."""
     if plan.places:
-        return [(place.device_key, place.logical_device, "") for place in plan.places]
+        shares = ["" if len(plan.replicas) == 1 else formatting.count(each) for each in plan.shares]
+        return [
+            (place.device_key, place.logical_device, shares[number // plan.stage_count])
+            for number, place in enumerate(plan.places)
+        ]
     names = [f"{process.name}: " if len(plan.gang) > 1 else "" for process in plan.gang]
     return [
         (

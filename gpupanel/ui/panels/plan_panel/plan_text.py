@@ -148,6 +148,9 @@ def _division(plan: LaunchPlan, labels: Sequence[str], task: Task) -> str:
         servers = sum(each.role is ProcessRole.PARAMETER_SERVER for each in plan.gang)
         kept = f"{_counted(servers, 'parameter server')} " + ("keeps" if servers == 1 else "keep")
         return f"{workers} on {where} take batches of {size} in turn, {kept} the weights"
+    if plan.stage_count > 1 and len(plan.replicas) > 1:
+        who = f"{len(plan.replicas)} replicas of {plan.stage_count} devices each on {where}"
+        return f"{who} share {size} per step{_split(plan)}"
     if len(plan.places) > 1:
         return f"{size} per step pass through the layers on {where}"
     one, several, of = _DOING[task]

@@ -57,7 +57,7 @@ class SharePart(QWidget):
             device_labels: Of the devices.
             status: Of the run that goes on or went on last; shown where it measured these shares.
         """
-        divides = plan.strategy not in _WHOLE_BATCHES
+        divides = plan.divides_batches or plan.strategy not in _WHOLE_BATCHES
         measured = status if measured_shares.fits(status, plan) else None
         shares = measured.shares if measured else plan.shares
         speeds = measured.speeds if measured else ()
@@ -71,7 +71,7 @@ class SharePart(QWidget):
     def _words(
         self, plan: LaunchPlan, device_labels: DeviceLabels, measured: RunStatus | None
     ) -> str:
-        if plan.strategy in _WHOLE_BATCHES:
+        if plan.strategy in _WHOLE_BATCHES and not plan.divides_batches:
             return _WHOLE_BATCHES[plan.strategy]
         if measured is not None:
             memory = measured_shares.memory_ends(plan, measured, device_labels)

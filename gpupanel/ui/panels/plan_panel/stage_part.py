@@ -56,8 +56,8 @@ class StagePart(QWidget):
             [
                 ShareSegment(
                     share=len(stage.layers),
-                    name=labels.label(stage.device_key),
-                    color=labels.color(stage.device_key),
+                    name=" and ".join(map(labels.label, stage.device_keys)),
+                    color=labels.color(stage.device_keys[0]),
                     note=f"{stage.work:.0%} of the work",
                 )
                 for stage in self._stages

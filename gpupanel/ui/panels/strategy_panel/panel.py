@@ -71,6 +71,7 @@ class StrategyPanel(SettingsCard):
         self._workers = optional_counter_for(setting_of(StrategySettings, "workers"))
         self._servers = Counter(1, unit="server")
         self._servers.setMaximum(MOST_PLACES)
+        self._devices = optional_counter_for(setting_of(StrategySettings, "devices_per_replica"))
         self._placement = ChoiceBox(choices.PLACEMENTS)
         self._placement.setObjectName("placement_chooser")
         self._editor = PlacementEditor()
@@ -119,6 +120,7 @@ class StrategyPanel(SettingsCard):
         self._quotas.setValue(state if isinstance(state, tuple) else ())
         self._workers.setValue(value.workers)
         self._servers.setValue(value.parameter_servers or 1)
+        self._devices.setValue(value.devices_per_replica)
         by_hand = isinstance(value.placement, dict)
         self._placement.setValue(BY_HAND if by_hand else AUTO)
         self._editor.setValue(value.placement if isinstance(value.placement, dict) else {})
@@ -186,6 +188,7 @@ class StrategyPanel(SettingsCard):
             "kind": self._kind,
             "workers": self._workers,
             "parameter_servers": self._servers,
+            "devices_per_replica": self._devices,
             "shares": self._shares,
             "placement": self._placement,
         }
@@ -223,6 +226,7 @@ class StrategyPanel(SettingsCard):
         self._fields.valueChanged.connect(partial(self._change, "shares"))
         self._workers.valueChanged.connect(self._change_workers)
         self._servers.valueChanged.connect(partial(self._change, "parameter_servers"))
+        self._devices.valueChanged.connect(self._change_devices)
         self._placement.valueChanged.connect(self._change_placement)
         self._editor.valueChanged.connect(partial(self._change, "placement"))
         self._all_reduce.valueChanged.connect(partial(self._change, "all_reduce"))
@@ -240,6 +244,7 @@ class StrategyPanel(SettingsCard):
         shown = {each.name: each.applies_in(value) for each in settings_of(StrategySettings)}
         for name in ("all_reduce", "optimizer_state"):
             shown[name] &= self._task == "train"
+        shown["shares"] &= value.divides_batches
         is_off = not value.peer_to_peer
         shown["peer_to_peer"] &= shown["all_reduce"] and (self._has_gpu_pairs or is_off)
         advanced = {each.name for each in _ADVANCED}
@@ -256,7 +261,8 @@ class StrategyPanel(SettingsCard):
     def _show_plan(self) -> None:
         plan = self._plan
         self._fields.setPlan(plan, self._device_labels)
-        self._editor.setPlaces(plan.places if plan else (), self._device_labels)
+        places = plan.places_of(0) if plan and plan.replicas else ()
+        self._editor.setPlaces(places, self._device_labels)
         self._diagram.setDivision(None if plan is None else self._division(plan))
         is_drawable = plan is None or len(plan.replicas) <= MOST_DRAWN
         self._diagram.setVisible(self._diagram.has_plan() and is_drawable)
@@ -270,6 +276,15 @@ class StrategyPanel(SettingsCard):
 
     def _change_workers(self) -> None:
         self._change("workers", self._workers.value())
+
+    def _change_devices(self) -> None:
+        # Shares and places were those of other replicas.
+        update: dict[str, object] = {"devices_per_replica": self._devices.value()}
+        if isinstance(self._value.shares, tuple):
+            update["shares"] = "equal"
+        if isinstance(self._value.placement, dict):
+            update["placement"] = AUTO
+        self._take(update)
 
     def _change_shares(self, choice: str) -> None:
         if choice != BY_HAND:
@@ -296,7 +311,7 @@ class StrategyPanel(SettingsCard):
         elif not self._layers:
             self._wait_for_layers()
         else:
-            self._take({"placement": split_evenly(self._layers, len(self._plan.places))})
+            self._take({"placement": split_evenly(self._layers, self._plan.stage_count)})
 
     def _change(self, field: str, choice: object) -> None:
         self._take({field: choice})

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF
 
+from gpupanel.ui import formatting
 from gpupanel.ui.panels.strategy_panel.diagrams.diagram import GAP, ROOMY, Canvas, Division
 
 _ARROW = 36.0
@@ -13,7 +14,7 @@ _BELOW = "activations →   ← gradients"
 
 @dataclass(frozen=True, slots=True)
 class LayerDiagram:
-    """From left to right: a box per logical device with the layers that stand on it."""
+    """From left to right: a box per logical device with its layers; a row for each replica."""
 
     division: Division
 
@@ -29,36 +30,61 @@ class LayerDiagram:
     @property
     def title(self) -> str:
         """The line above the diagram."""
-        return f"Each step: {self.division.batch_text} pass every device{self.division.parts_text}"
+        parts, plan = self.division.parts_text, self.division.plan
+        if len(plan.replicas) == 1:
+            return f"Each step: {self.division.batch_text} pass every device{parts}"
+        return f"Each step: {self.division.batch_text} for {len(plan.replicas)} replicas{parts}"
 
     @property
     def words(self) -> str:
         """The diagram for those who cannot see it."""
         places = "; ".join(
-            f"{self._label(index)}: {', '.join(rows)}" for index, rows in enumerate(self._rows())
+            f"{self._label(number)}: {', '.join(rows)}"
+            for number, rows in enumerate(self._rows() * len(self.division.plan.replicas))
         )
         return f"{self.title}: {places}."
 
     def height(self, line: float) -> float:
         """Pixels below the title."""
-        longest = max(len(rows) for rows in self._rows())
-        return (longest + 1) * line + 3.0 * GAP + line
+        replicas = len(self.division.plan.replicas)
+        return replicas * (self._box_height(line) + self._head(line) + GAP) + line
 
     def paint(self, canvas: Canvas, top: float) -> None:
         """Draws everything below the title."""
-        rows = self._rows()
-        height = self.height(canvas.line) - canvas.line - GAP
+        plan, line = self.division.plan, canvas.line
+        rows, height = self._rows(), self._box_height(line)
         gap = _ARROW if len(rows) <= 6 else GAP
-        boxes = canvas.row_of(len(rows), top, height, gap)
-        for index, (place, box) in enumerate(zip(self.division.plan.places, boxes, strict=True)):
-            color = self.division.device_labels.color(place.device_key)
-            roomy = box.width() >= ROOMY
-            names = rows[index] if roomy else (f"{len(self._layers(index))}",)
-            canvas.box(box, (self._label(index) if roomy else str(index), *names), color)
-            if index and gap == _ARROW:
-                self._arrows(canvas, boxes[index - 1], box)
-        below = QRectF(0.0, boxes[0].bottom() + GAP, canvas.width, canvas.line)
-        canvas.text(below, _BELOW, "muted", small=True)
+        for replica in plan.replicas:
+            if len(plan.replicas) > 1:
+                head = QRectF(0.0, top, canvas.width, line)
+                examples = f"{formatting.count(replica.share)} examples"
+                canvas.text(head, f"Replica {replica.index}: {examples}", "muted", small=True)
+            top += self._head(line)
+            boxes = canvas.row_of(len(rows), top, height, gap)
+            first = replica.index * len(rows)
+            for index, box in enumerate(boxes):
+                color = self.division.device_labels.color(plan.places[first + index].device_key)
+                roomy = box.width() >= ROOMY
+                names = rows[index] if roomy else (f"{len(self._layers(index))}",)
+                label = self._label(first + index) if roomy else str(index)
+                canvas.box(box, (label, *names), color)
+                if index and gap == _ARROW:
+                    self._arrows(canvas, boxes[index - 1], box)
+            top += height + GAP
+        below = QRectF(0.0, top, canvas.width, line)
+        canvas.text(below, self._below(), "muted", small=True)
+
+    def _below(self) -> str:
+        several = len(self.division.plan.replicas) > 1
+        return f"{_BELOW}   Gradients are summed over the replicas." if several else _BELOW
+
+    def _head(self, line: float) -> float:
+        """Room above the boxes of each of several replicas."""
+        return line if len(self.division.plan.replicas) > 1 else 0.0
+
+    def _box_height(self, line: float) -> float:
+        longest = max(len(rows) for rows in self._rows())
+        return (longest + 1) * line + 2.0 * GAP
 
     def _arrows(self, canvas: Canvas, before: QRectF, box: QRectF) -> None:
         y = box.center().y()
@@ -66,8 +92,8 @@ class LayerDiagram:
         canvas.arrow(QPointF(left, y - 6.0), QPointF(right, y - 6.0))
         canvas.arrow(QPointF(right, y + 6.0), QPointF(left, y + 6.0))
 
-    def _label(self, index: int) -> str:
-        place = self.division.plan.places[index]
+    def _label(self, number: int) -> str:
+        place = self.division.plan.places[number]
         label = self.division.device_labels.label(place.device_key)
         same = [each for each in self.division.plan.places if each.device_key == place.device_key]
         return (
@@ -78,8 +104,8 @@ class LayerDiagram:
         return [name for name, place in self.division.placement if place == index]
 
     def _rows(self) -> list[tuple[str, ...]]:
-        """What each place holds, the longest list shortened."""
-        places = range(len(self.division.plan.places))
+        """What each place of a replica holds, the longest list shortened."""
+        places = range(self.division.plan.stage_count)
         if not self.division.placement:
             return [("layers chosen at start",) for _ in places]
         return [_shortened(self._layers(index)) for index in places]
