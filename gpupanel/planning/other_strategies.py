@@ -101,18 +101,29 @@ def _divided(profile: Profile, count: int, devices: list[Change]) -> Iterator[Fi
             label="Keep the weights on the host",
             changes=(*devices, *_to_strategy(profile, StrategyKind.CENTRAL_STORAGE)),
         )
-    if kind is not StrategyKind.MODEL_PARALLEL:
-        changes = [*devices, *_to_strategy(profile, StrategyKind.MODEL_PARALLEL)]
+    divisors = [each for each in range(2, count) if count % each == 0]
+    for each in (None, *divisors):
+        if kind is StrategyKind.MODEL_PARALLEL and each == profile.strategy.devices_per_replica:
+            continue
+        changes = [*devices, *_to_strategy(profile, StrategyKind.MODEL_PARALLEL, each)]
         if profile.training.jit_compile:
             # XLA compiles a step for one device.
             changes.append(Change(path=("training", "jit_compile"), value=False))
-        yield Fix(label=f"Divide the layers over {count} GPUs", changes=tuple(changes))
+        label = f"Divide the layers over {each or count} GPUs"
+        if each is not None:
+            label += f", in {count // each} replicas"
+        yield Fix(label=label, changes=tuple(changes))
 
 
-def _to_strategy(profile: Profile, kind: StrategyKind) -> Iterator[Change]:
+def _to_strategy(
+    profile: Profile, kind: StrategyKind, devices_per_replica: int | None = None
+) -> Iterator[Change]:
     """The strategy's kind, and the keys of the former one that would mean nothing to it."""
     placement = "auto" if kind is StrategyKind.MODEL_PARALLEL else None
-    wanted = StrategySettings(kind=kind, placement=placement).model_dump(mode="json")
+    strategy = StrategySettings(
+        kind=kind, placement=placement, devices_per_replica=devices_per_replica
+    )
+    wanted = strategy.model_dump(mode="json")
     before = profile.strategy.model_dump(mode="json")
     for key, value in wanted.items():
         if value != before[key]:

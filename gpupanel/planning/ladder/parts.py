@@ -87,16 +87,27 @@ def with_shares(shares: tuple[int, ...]) -> WayPart:
     return WayPart(f"shares {' + '.join(f'{share:,}' for share in shares)}", (change,))
 
 
-def placed(profile: Profile, placement: dict[str, int], places: int, steps: int) -> WayPart:
-    """Layers where they have room; as a pipeline where there are micro-batches."""
+def placed(
+    profile: Profile, placement: dict[str, int], devices: tuple[int, int], steps: int
+) -> WayPart:
+    """Layers where they have room; as a pipeline where there are micro-batches.
+
+    Args:
+        profile: Of the training.
+        placement: The place of each layer.
+        devices: How many replicas there are, and devices of each.
+        steps: Micro-batches.
+    """
+    replicas, stages = devices
+    over = f"over {stages} devices" if replicas == 1 else f"over {replicas} x {stages} devices"
     changes = [Change(path=("strategy", "placement"), value=placement)]
     changes.append(Change(path=("strategy", "pipeline"), value=steps > 1))
     if steps != profile.training.accumulation_steps:
         changes += accumulated(profile, steps).changes
     if steps == 1:
-        return WayPart(f"layers over {places} devices", tuple(changes))
+        return WayPart(f"layers {over}", tuple(changes))
     result = OTHER_STATISTICS if profile.normalises_batches else ""
-    title = f"pipeline over {places} devices, {steps:,} micro-batches"
+    title = f"pipeline {over}, {steps:,} micro-batches"
     return WayPart(title, tuple(changes), result)
 
 

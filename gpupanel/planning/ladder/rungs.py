@@ -131,17 +131,18 @@ def _with_less_at_a_time(context: PlanningContext, parts: tuple[WayPart, ...]) -
 def _as_stages(context: PlanningContext, parts: tuple[WayPart, ...], begin: _Way) -> Iterator[_Way]:
     """Layers placed anew where they have room, with as many micro-batches as are quickest."""
     plan = begin.context.plan
-    places = () if plan is None else plan.places
+    replicas, stages = (1, 1) if plan is None else (len(plan.replicas), plan.stage_count)
     steps = first = context.profile.training.accumulation_steps
-    most = min(context.profile.training.global_batch_size, _STEPS_A_STAGE * len(places))
+    examples = context.profile.training.global_batch_size // replicas
+    most = min(examples, _STEPS_A_STAGE * stages)
     if begin.fits and not parts:
         yield begin
     ways = []
     while steps <= max(most, first):
-        unplaced = placed(context.profile, {}, len(places), steps)
+        unplaced = placed(context.profile, {}, (replicas, stages), steps)
         placement = balanced_placement(_way(context, (*parts, unplaced)).context)
         if placement is not None:
-            there = placed(context.profile, placement, len(places), steps)
+            there = placed(context.profile, placement, (replicas, stages), steps)
             way = _way(context, (*parts, there))
             ways += [way] if way.fits else []
         steps *= 2

@@ -88,6 +88,7 @@ def train_all(
         name: make_run(root / f"{number:02}", *plan)
         for number, (name, plan) in enumerate(plans.items())
     }
+
     # Devices are configured by the first one's plan: it has to have most of them.
     def devices(name: str) -> int:
         one, shares = plans[name]
