@@ -40,11 +40,14 @@ LESS_MEMORY = {
     "mirrored, recomputed": {"recompute": Recompute.BLOCKS},
     "mirrored, float16": {"mixed_precision": True, "half_precision": HalfPrecision.FLOAT16},
     "pipeline": {"accumulation_steps": 4},
+    "replicas of two devices": {"accumulation_steps": 4},
 }
 """Settings of the training by which a step holds less."""
 PIPELINE = StrategySettings(kind=StrategyKind.MODEL_PARALLEL, placement="auto", pipeline=True)
 STRATEGIES |= DIVIDED
-STRATEGIES |= dict.fromkeys(LESS_MEMORY, STRATEGIES["mirrored"]) | {"pipeline": (PIPELINE, 2)}
+TWO_BY_TWO = PIPELINE.model_copy(update={"devices_per_replica": 2})
+STRATEGIES |= dict.fromkeys(LESS_MEMORY, STRATEGIES["mirrored"])
+STRATEGIES |= {"pipeline": (PIPELINE, 2), "replicas of two devices": (TWO_BY_TWO, 4)}
 EPOCHS = {
     **dict.fromkeys(LESS_MEMORY, 60),
     "one_device": 120,

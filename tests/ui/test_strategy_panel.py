@@ -7,11 +7,12 @@ from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
 from gpupanel.planning.prepare import prepare
 from gpupanel.ui import measured_shares, theme
 from gpupanel.ui.device_labels import DeviceLabels
-from gpupanel.ui.inputs.counter import Counter
+from gpupanel.ui.inputs.counter import Counter, OptionalCounter
 from gpupanel.ui.panels.strategy_panel import StrategyPanel
 from gpupanel.ui.panels.strategy_panel.division_diagram import DivisionDiagram
 from gpupanel.ui.panels.strategy_panel.share_fields import ShareFields
@@ -31,6 +32,16 @@ def panel(qtbot: QtBot) -> StrategyPanel:
 
 def _plan(shares: str | tuple[int, ...] = "equal") -> LaunchPlan:
     plan = prepare(mirrored(shares), TWO_GPUS).plan
+    assert plan is not None
+    return plan
+
+
+def _two_by_two() -> LaunchPlan:
+    strategy = StrategySettings(
+        kind=StrategyKind.MODEL_PARALLEL, devices_per_replica=2, shares=(48, 16)
+    )
+    devices = DeviceSettings(visible=("cpu",), cpu_replicas=4)
+    plan = prepare(Profile(devices=devices, strategy=strategy), CPU_ONLY).plan
     assert plan is not None
     return plan
 
@@ -295,6 +306,31 @@ def test_that_a_pipeline_is_offered_where_layers_are_on_several_devices(panel, q
     with qtbot.waitSignal(panel.valueChanged) as changed:
         pipeline.click()
     assert changed.args[0].pipeline is True
+
+
+def test_that_replicas_of_several_devices_share_batches(panel, qtbot):
+    panel.show()
+    _choose(panel, "strategy_chooser", StrategyKind.MODEL_PARALLEL)
+    devices = panel.findChild(OptionalCounter, "devices_per_replica")
+    shares = panel.findChild(QWidget, "shares_chooser")
+    assert devices.isVisible()
+    assert not shares.isVisible()
+    with qtbot.waitSignal(panel.valueChanged) as changed:
+        devices.setValue(2)
+        devices.valueChanged.emit(2)
+    assert changed.args[0].devices_per_replica == 2
+    assert shares.isVisible()
+
+    panel.setPlan(_two_by_two())
+    diagram = panel.findChild(DivisionDiagram)
+    assert "48 examples" in diagram.accessibleDescription()
+    _choose(panel, "shares_chooser", "by_hand")
+    assert panel.value().shares == (48, 16)
+    # With other replicas they mean nothing.
+    panel.setValue(panel.value().model_copy(update={"placement": {"dense_1": 1}}))
+    devices.setValue(4)
+    devices.valueChanged.emit(4)
+    assert (panel.value().shares, panel.value().placement) == ("equal", "auto")
 
 
 def test_that_quotas_of_the_optimizers_state_begin_with_what_the_plan_says(panel, qtbot):

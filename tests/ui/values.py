@@ -105,6 +105,7 @@ STRATEGIES = st.builds(
     optimizer_state=st.sampled_from(OptimizerState)
     | st.lists(st.integers(0, 99), min_size=1, max_size=9).map(tuple),
     pipeline=st.booleans(),
+    devices_per_replica=st.none() | st.integers(1, 9),
     placement=st.none() | st.just("auto") | st.dictionaries(st.text(), st.integers(0, 9)),
 )
 _COMMON = {

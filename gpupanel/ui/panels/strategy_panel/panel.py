@@ -72,6 +72,7 @@ class StrategyPanel(SettingsCard):
         self._servers = Counter(1, unit="server")
         self._servers.setMaximum(MOST_PLACES)
         self._devices = optional_counter_for(setting_of(StrategySettings, "devices_per_replica"))
+        self._devices.setObjectName("devices_per_replica")
         self._placement = ChoiceBox(choices.PLACEMENTS)
         self._placement.setObjectName("placement_chooser")
         self._editor = PlacementEditor()

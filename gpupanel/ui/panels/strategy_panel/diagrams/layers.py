@@ -38,11 +38,20 @@ class LayerDiagram:
     @property
     def words(self) -> str:
         """The diagram for those who cannot see it."""
+        rows = self._rows()
         places = "; ".join(
-            f"{self._label(number)}: {', '.join(rows)}"
-            for number, rows in enumerate(self._rows() * len(self.division.plan.replicas))
+            f"{self._head_text(number)}{self._label(first + stage)}: {', '.join(names)}"
+            for number, first in enumerate(range(0, len(self.division.plan.places), len(rows)))
+            for stage, names in enumerate(rows)
         )
         return f"{self.title}: {places}."
+
+    def _head_text(self, number: int) -> str:
+        """Which of several replicas it is, and its share."""
+        replicas = self.division.plan.replicas
+        if len(replicas) == 1:
+            return ""
+        return f"Replica {number}, {formatting.count(replicas[number].share)} examples: "
 
     def height(self, line: float) -> float:
         """Pixels below the title."""
@@ -57,8 +66,8 @@ class LayerDiagram:
         for replica in plan.replicas:
             if len(plan.replicas) > 1:
                 head = QRectF(0.0, top, canvas.width, line)
-                examples = f"{formatting.count(replica.share)} examples"
-                canvas.text(head, f"Replica {replica.index}: {examples}", "muted", small=True)
+                words = self._head_text(replica.index).removesuffix(": ")
+                canvas.text(head, words, "muted", small=True)
             top += self._head(line)
             boxes = canvas.row_of(len(rows), top, height, gap)
             first = replica.index * len(rows)
