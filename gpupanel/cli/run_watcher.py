@@ -235,7 +235,7 @@ class _Watcher:
         console.print(words, highlight=False)
 
     def _check_supervisor(self) -> None:
-        summary = summarize_run(self._layout)
+        summary = summarize_run(self._layout, with_since=False)
         if summary.is_running:
             if summary.problem is not None and summary.problem != self._printed_problem:
                 print_problems([summary.problem])

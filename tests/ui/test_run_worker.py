@@ -7,6 +7,7 @@ from gpupanel.domain.outcome import Outcome
 from gpupanel.runs.following import event_tail
 from gpupanel.runs.following.event_tail import PORTION_BYTES
 from gpupanel.runs.following.status import RunStage
+from gpupanel.runs.history.segments_so_far import SegmentsSoFar
 from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.ui.workers import run_reader
 from gpupanel.ui.workers.run_worker import RunWatch
@@ -78,6 +79,30 @@ def test_that_a_long_history_is_read_aside_and_what_comes_after_it_here(
     assert (len(readers), before) == (1, 500)
 
 
+def test_that_looking_whether_a_run_still_goes_on_does_not_read_all_of_its_events_again(
+    qtbot, runs_dir, monkeypatch
+):
+    read, looked = [], []
+    monkeypatch.setattr(run_reader, "LOCK_INTERVAL_S", 0.0)
+    monkeypatch.setattr(run_reader, "POLL_MS", 5)
+    monkeypatch.setattr(SegmentsSoFar, "since_s", lambda _: read.append("all of it"))
+
+    def look(layout, **arguments):
+        looked.append(summarize_run(layout, **arguments))
+        return looked[-1]
+
+    monkeypatch.setattr(run_reader, "summarize_run", look)
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        watch = RunWatch(run.layout)
+        with qtbot.waitSignal(watch.caughtUp, timeout=5000):
+            watch.start()
+        qtbot.waitUntil(lambda: len(looked) > 3, timeout=5000)
+        watch.stop()
+    assert all(each.is_running for each in looked)
+    assert read == []
+
+
 def test_that_a_new_line_is_heard_at_once(qtbot, runs_dir):
     with WrittenRun(runs_dir) as run:
         run.begin()
@@ -142,7 +167,7 @@ def test_that_the_last_events_of_a_run_come_before_its_end(qtbot, runs_dir, monk
         with qtbot.waitSignal(watch.caughtUp, timeout=5000):
             watch.start()
 
-        def ended_meanwhile(layout):
+        def ended_meanwhile(layout, **_arguments):
             run.end()
             return summarize_run(layout)
 
@@ -162,7 +187,7 @@ def test_that_events_that_cannot_be_read_any_more_are_no_end_of_a_run(qtbot, run
         with qtbot.waitSignal(watch.caughtUp, timeout=5000):
             watch.start()
 
-        def looked_at_too_late(layout):
+        def looked_at_too_late(layout, **_arguments):
             run.layout.events.unlink(missing_ok=True)
             run.layout.events.mkdir(exist_ok=True)
             return summarize_run(layout)

@@ -133,14 +133,21 @@ def list_runs(runs_dir: Path) -> tuple[RunSummary, ...]:
     return RunLister(runs_dir).list()
 
 
-def summarize_run(layout: RunLayout) -> RunSummary:
-    """One run, from the ends of its files; one whose directory is gone is ``run_unreadable``."""
+def summarize_run(layout: RunLayout, *, with_since: bool = True) -> RunSummary:
+    """One run, from the ends of its files; one whose directory is gone is ``run_unreadable``.
+
+    Args:
+        layout: The run.
+        with_since: Also since when one that goes on is there, for which all of its events are read:
+            too much for who asks again and again.
+    """
     try:
         stamp = _stamp(str(layout.root))
         record = read_record(layout)
         if record.has_ended:
             return record.summary
-        return _without_end_event(record, stamp, SegmentsSoFar(layout))
+        segments = SegmentsSoFar(layout) if with_since else None
+        return _without_end_event(record, stamp, segments)
     except Exception as error:  # noqa: BLE001 - what stands in a folder never ends who reads it
         return _unreadable_run(layout, error)
 
@@ -174,13 +181,15 @@ def _is_being_made(run: RunSummary, stamp: _Stamp) -> bool:
     return events is None and profile is None and run.is_running
 
 
-def _without_end_event(record: RunRecord, stamp: _Stamp, segments: SegmentsSoFar) -> RunSummary:
+def _without_end_event(
+    record: RunRecord, stamp: _Stamp, segments: SegmentsSoFar | None
+) -> RunSummary:
     """The run whose supervisor has not said its last word: it goes on, or was killed.
 
     Args:
         record: Of the run.
         stamp: From before that was read.
-        segments: Of the run, as far as they were read.
+        segments: Of the run, as far as they were read; ``None``: not asked for.
     """
     layout, now_s = RunLayout(record.summary.path), time.time()
     # Whichever way the clock was set since.
@@ -190,7 +199,7 @@ def _without_end_event(record: RunRecord, stamp: _Stamp, segments: SegmentsSoFar
         return record.summary.model_copy(
             update={
                 "is_running": True,
-                "since_s": segments.since_s(),
+                "since_s": None if segments is None else segments.since_s(),
                 "progress": progress,
                 "examples_per_second": rate,
                 "problem": frozen_problem(layout),

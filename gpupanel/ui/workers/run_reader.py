@@ -162,7 +162,7 @@ class RunReader(Worker):
         if now - self._lock_seen_s < LOCK_INTERVAL_S:
             return None
         self._lock_seen_s = now
-        summary = summarize_run(self._layout)
+        summary = summarize_run(self._layout, with_since=False)
         is_same = summary.is_running and summary.problem == self._status.stuck
         return None if is_same else summary
 

@@ -236,7 +236,7 @@ def _awaited(layout: RunLayout, before: set[int], cancelled: Event | None) -> in
                 raise ProblemError(_not_written(layout))
             if time.monotonic() - seen_s > _SUMMARY_INTERVAL_S:
                 seen_s = time.monotonic()
-                if not summarize_run(layout).is_running:
+                if not summarize_run(layout, with_since=False).is_running:
                     raise ProblemError(_ended_meanwhile(layout))
             time.sleep(_POLL_S)
     finally:
