@@ -107,6 +107,8 @@ def prepare_batch_norms(model: keras.Model, *, across_replicas: bool) -> None:
 def prepare_batch_norm(norm: keras.layers.BatchNormalization, *, across_replicas: bool) -> None:
     """Prepare one batch normalisation, as :func:`prepare_batch_norms` does all."""
     call_alone = norm.call
+    # A layer that was put on a device stays there: placed_layer.py.
+    call_with_others = getattr(call_alone, "placed", _as_it_is)(call_over_replicas)
 
     # Keras reads the signature to see which arguments a layer takes: wraps keeps it.
     @functools.wraps(call_alone)
@@ -122,7 +124,7 @@ def prepare_batch_norm(norm: keras.layers.BatchNormalization, *, across_replicas
         for moving in (norm.moving_mean, norm.moving_variance):
             moving.assign(tf.zeros(moving.shape))
         if across_replicas and not _ALONE.get():
-            outputs = call_over_replicas(norm, inputs, mask)
+            outputs = call_with_others(norm, inputs, mask)
         else:
             outputs = call_alone(inputs, training=True, mask=mask)
         new = 1.0 - norm.momentum
@@ -130,6 +132,10 @@ def prepare_batch_norm(norm: keras.layers.BatchNormalization, *, across_replicas
         return outputs
 
     norm.call = call
+
+
+def _as_it_is(call: Callable[..., tf.Tensor]) -> Callable[..., tf.Tensor]:
+    return call
 
 
 def call_over_replicas(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from typing import ParamSpec, TypeVar
 
 import keras
@@ -78,6 +78,8 @@ def _called_on(
         with tf.device(device), tf.control_dependencies(before):
             return call(*args, **kwargs)
 
+    # Puts there what is called in its stead, such as batch_norm.py does.
+    there.placed = partial(_called_on, devices)
     return there
 
 

@@ -1,7 +1,7 @@
 """Trains runs as train_several.py does, then reports where the first one's graph works.
 
 ``python placed_graph.py RUN_DIR...`` writes ``graph.json`` into the first directory: the device of
-every variable by its name, and of every matrix product of one training step.
+every variable by its name, and of every matrix product of one training step, of all replicas.
 """
 
 import json
@@ -21,7 +21,7 @@ from gpupanel.trainer.steps.replica_steps import TrainingStep
 from gpupanel.trainer.strategies.make_strategy import make_strategy
 from tests.fakes.checked_files import as_checked
 
-WORK = {"MatMul", "Mul", "AddV2", "ResourceApplyAdam"}
+WORK = {"MatMul", "Mul", "AddV2", "ResourceApplyAdam", "Rsqrt"}
 
 
 def main() -> None:
@@ -29,7 +29,8 @@ def main() -> None:
     layout = RunLayout(Path(sys.argv[1]))
     run = read_started_run(layout, as_checked(layout))
     data = read_data(run.profile.data, Reading(print))
-    learner = make_learner(run, split(data, run.profile.data, 7), make_strategy(run.plan))
+    strategy = make_strategy(run.plan)
+    learner = make_learner(run, split(data, run.profile.data, 7), strategy)
     model, training = learner.built.trained, run.profile.training
     step = TrainingStep(
         model,
@@ -41,7 +42,7 @@ def main() -> None:
         clip_norm=training.clip_norm,
     )
     graph = (
-        tf.function(step)
+        tf.function(lambda *given: strategy.run(step, args=given))
         .get_concrete_function(
             tf.TensorSpec([None, *model.input.shape[1:]]),
             tf.TensorSpec([None], tf.int32),

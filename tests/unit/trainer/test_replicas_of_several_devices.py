@@ -1,6 +1,9 @@
 """Replicas whose layers are on several devices learn what replicas of one device learn."""
 
+import json
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -12,10 +15,12 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.schedule import ScheduleSettings
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
+from tests.forked.processes import run_forked
 from tests.grouped import Grouped, others_long
 from tests.unit.trainer.conftest import MakeRun
 from tests.unit.trainer.test_recompute import DIGITS, FEW
 from tests.unit.trainer.trained_runs import (
+    CHILD_ENVIRONMENT,
     all_events,
     furthest,
     last_metrics,
@@ -141,6 +146,30 @@ def test_that_each_replica_has_every_layer_on_a_device_of_its_own(
         frozenset({"/device:CPU:0", "/device:CPU:2"}),
         frozenset({"/device:CPU:1", "/device:CPU:3"}),
     }
+
+
+@pytest.mark.long
+def test_that_normalisation_over_all_replicas_works_where_its_layer_is(
+    tmp_path: Path, make_run: MakeRun
+) -> None:
+    strategy = layered(placement={"convolution_1": 0, "dense_1": 1})
+    one = of(LARGE, strategy, NORMED)
+    layout = make_run(tmp_path / "run", one, [40, 24])
+    done = run_forked(
+        [sys.executable, str(Path(__file__).with_name("placed_graph.py")), str(layout.root)],
+        env=CHILD_ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    operations = json.loads((layout.root / "graph.json").read_text(encoding="utf-8"))["operations"]
+    # One over the deviation of each of the 4 and of the 24 channels.
+    found: dict[int, set[str]] = {4: set(), 24: set()}
+    for op in operations:
+        if op["type"] == "Rsqrt":
+            found[op["size"][0]].add(op["device"][-1])
+    assert found == {4: {"0", "2"}, 24: {"1", "3"}}
 
 
 @pytest.mark.long
