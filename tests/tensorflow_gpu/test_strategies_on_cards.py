@@ -53,6 +53,14 @@ CASES: dict[str, tuple[str, Taken]] = {
         BOTH + '[strategy]\nkind = "model_parallel"\nplacement = {dense_1 = 0, outputs = 1}\n',
         TAKEN,
     ),
+    "replicas of two parts of each card": (
+        BOTH
+        + '[strategy]\nkind = "model_parallel"\ndevices_per_replica = 2\nshares = [48, 16]\n'
+        + "placement = {dense_1 = 0, outputs = 1}\n"
+        + SPLIT
+        + memory(SMALL, policy="split", split_mib=[1024, 1536]),
+        [(LARGE, 1024), (LARGE, 2048), (SMALL, 1024), (SMALL, 1536)],
+    ),
     "workers": (BOTH + '[strategy]\nkind = "multi_worker"\nshares = [40, 24]\n', TAKEN),
 }
 
