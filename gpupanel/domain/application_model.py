@@ -69,6 +69,7 @@ class ApplicationModel(Model):
     batch_norm_synchronized: bool = synchronized_setting()
 
     module: ClassVar[str] = "application"
+    is_divided: ClassVar[bool] = True
     wants_pixels: ClassVar[bool] = True
     takes: ClassVar[ExampleKind] = ExampleKind.IMAGES
     takes_any_channels: ClassVar[bool] = False

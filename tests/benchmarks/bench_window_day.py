@@ -30,6 +30,7 @@ from PySide6.QtCore import QObject, QSettings, QTimer, Slot
 
 from gpupanel.runs.directory.run_lock import hold_run_lock
 from gpupanel.ui.app import make_application, make_window
+from gpupanel.ui.bindings.window_closing import KEEPS_RUNNING_KEY
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.workers import device_worker, run_reader
 from tests.fakes.growing_run import EightDevices, GrowingRun
@@ -138,6 +139,8 @@ def follow_day(folder: Path, hours: float, portion_s: float, small: int) -> list
     """A window's looks over the day of a run."""
     application = make_application()
     settings = QSettings(f"{folder}/settings.ini", QSettings.Format.IniFormat)
+    # At its end the run goes on, and nobody is there to be asked what is to become of it.
+    settings.setValue(KEEPS_RUNNING_KEY, 1)
     window = make_window(application, settings, folder / "runs")
     run = GrowingRun(folder / "runs", window.core.device_watch.sampled.emit)
     release = hold_run_lock(run.layout).release

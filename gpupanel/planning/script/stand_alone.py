@@ -116,7 +116,8 @@ def script_sections(profile: Profile, plan: LaunchPlan) -> tuple[ScriptSection, 
     if plan.strategy in GANG_KINDS:
         note = _IN_ONE_PROCESS[plan.strategy]
     elif plan.places and model.stack is None:
-        one = {"strategy": StrategyKind.ONE_DEVICE, "places": ()}
+        whole = alone.replicas[0].model_copy(update={"share": alone.global_batch_size})
+        one = {"strategy": StrategyKind.ONE_DEVICE, "places": (), "replicas": (whole,)}
         alone, note = alone.model_copy(update=one), _ON_ONE_DEVICE
     is_mixed = trains and profile.training.mixed_precision
     policy = f"mixed_{plan.half_precision.value}" if is_mixed else "float32"

@@ -1,6 +1,7 @@
 """An architecture of ``keras.applications``; see ``ApplicationModel`` in the domain."""
 
 import importlib
+from collections import Counter
 from pathlib import Path
 
 import keras
@@ -29,18 +30,26 @@ class _Application(Network[ApplicationModel]):
         application = model.application
         family = importlib.import_module(f"keras.applications.{application.family.module}")
         pixels = family.preprocess_input(_pixels(inputs, building))
-        make = getattr(keras.applications, application.name)
-        base = make(include_top=False, weights=None, input_shape=pixels.shape[1:])
-        # Not as an argument: some look up their layers by it.
-        base.name = _BASE
-        if building.begins:
-            _load_weights(base, model)
-        let_learn(_layers(base), last_learning(model.frozen_layers))
-        hidden = keras.layers.GlobalAveragePooling2D(name="mean")(base(pixels))
+
+        def make() -> keras.Model:
+            build = getattr(keras.applications, application.name)
+            base = build(include_top=False, weights=None, input_shape=pixels.shape[1:])
+            # Not as an argument: some look up their layers by it.
+            base.name = _BASE
+            _number(base)
+            if building.begins:
+                _load_weights(base, model)
+            let_learn(_layers(base), last_learning(model.frozen_layers))
+            return base
+
+        base = building.made_whole(make)
+        hidden = building.through(keras.layers.GlobalAveragePooling2D(name="mean"), base(pixels))
         if model.dropout:
-            hidden = keras.layers.Dropout(model.dropout, name="dropout")(hidden)
+            dropout = keras.layers.Dropout(model.dropout, name="dropout")
+            hidden = building.through(dropout, hidden)
         # In float32 also under mixed precision: the loss is computed from it.
-        return keras.layers.Dense(building.output_count, name="outputs", dtype="float32")(hidden)
+        last = keras.layers.Dense(building.output_count, name="outputs", dtype="float32")
+        return building.through(last, hidden)
 
     @override
     def base_layers(
@@ -48,6 +57,17 @@ class _Application(Network[ApplicationModel]):
     ) -> list[keras.layers.Layer]:
         del model
         return _layers(trained.get_layer(_BASE))
+
+
+def _number(base: keras.Model) -> None:
+    """Layers that Keras names, by numbers that count within this model and not in the process."""
+    counts = Counter[str]()
+    for layer in base.layers:
+        kind, _, number = layer.name.rpartition("_")
+        kind = kind if number.isdecimal() else layer.name
+        if kind.replace("_", "") == type(layer).__name__.lower():
+            layer.name = f"{kind}_{counts[kind]}" if counts[kind] else kind
+            counts[kind] += 1
 
 
 def _layers(base: keras.Model) -> list[keras.layers.Layer]:

@@ -2,8 +2,9 @@
 
 import importlib
 import math
+import random
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -13,6 +14,7 @@ import keras
 from gpupanel.domain.data import Target
 from gpupanel.domain.model import Model, ModelSettings
 from gpupanel.trainer.datasets.examples import DataSet, Examples
+from gpupanel.trainer.parts.placed_layer import on_the_host
 from gpupanel.trainer.user_code import RunCode
 
 Settings = TypeVar("Settings", bound=Model, contravariant=True)
@@ -59,6 +61,32 @@ class Building:
             return math.prod(self.training.labels.shape[1:])
         return len(self.data.class_names)
 
+    def made_whole(self, make: Callable[[], keras.Model]) -> keras.Model:
+        """A model that a library builds, of layers that are shown to the hook before.
+
+        Args:
+            make: Builds it, with the weights that it begins with.
+        """
+        if self.hook is _leave_as_it_is:
+            return make()
+        with on_the_host():
+            whole = make()
+        drawn = random.getstate()
+        again = keras.models.clone_model(whole, clone_function=self._made_again)
+        # Layers that come later draw what they draw without this.
+        random.setstate(drawn)
+        again.name = whole.name
+        if self.begins:
+            again.set_weights(whole.get_weights())
+        for layer, before in zip(again.layers, whole.layers, strict=True):
+            layer.trainable = before.trainable
+        return again
+
+    def _made_again(self, layer: keras.layers.Layer) -> keras.layers.Layer:
+        again = type(layer).from_config(layer.get_config())
+        self.hook(again)
+        return again
+
     def through(
         self,
         layer: keras.layers.Layer,
@@ -68,6 +96,15 @@ class Building:
         """What a layer gives, which is shown to the hook before."""
         self.hook(layer)
         return layer(*given, **more)
+
+
+def layers_of(model: keras.Model) -> Iterator[keras.layers.Layer]:
+    """The layers of a model in their order, with those of models within it in their place."""
+    for layer in model.layers:
+        if isinstance(layer, keras.Model):
+            yield from layers_of(layer)
+        elif not isinstance(layer, keras.layers.InputLayer):
+            yield layer
 
 
 class Network(Protocol[Settings]):

@@ -18,6 +18,7 @@ import tensorflow as tf
 Arguments = ParamSpec("Arguments")
 Returned = TypeVar("Returned")
 
+_HOST = "/device:CPU:0"
 _BEFORE: ContextVar[dict[str, list[tf.Tensor]] | None] = ContextVar("before_devices", default=None)
 
 
@@ -43,6 +44,12 @@ def _built_on(
             return build(*args, **kwargs)
 
     return there
+
+
+def on_the_host() -> AbstractContextManager[None]:
+    """Variables that are made within are in the host's memory, those of each replica, too."""
+    count = tf.distribute.get_strategy().num_replicas_in_sync
+    return tf.device(_HOST) if count == 1 else _mirrored_over((_HOST,) * count)
 
 
 @dataclass(frozen=True)
@@ -79,7 +86,7 @@ def _called_on(
             return call(*args, **kwargs)
 
     # Puts there what is called in its stead, such as batch_norm.py does.
-    there.placed = partial(_called_on, devices)
+    there.placed = partial(_called_on, devices)  # type: ignore[attr-defined]
     return there
 
 

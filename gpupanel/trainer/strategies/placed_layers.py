@@ -11,7 +11,7 @@ from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.placement import LayerSize, place_layers
 from gpupanel.domain.plan import LogicalPlace
 from gpupanel.trainer.datasets.split import Split
-from gpupanel.trainer.models.network import Building, network_of
+from gpupanel.trainer.models.network import Building, layers_of, network_of
 from gpupanel.trainer.parts.placed_layer import put_on_device
 from gpupanel.trainer.started_run import StartedRun
 
@@ -49,7 +49,7 @@ class PlacedLayers:
                 parameters=layer.count_params(),
             )
             for replica, places in enumerate(self._places)
-            for layer in model.layers
+            for layer in layers_of(model)
             for place in [self._chosen.get(layer.name)]
             if place is not None
         )
@@ -84,6 +84,5 @@ def layer_sizes(model: ModelSettings, building: Building) -> tuple[LayerSize, ..
         built = keras.Model(inputs, network_of(model).outputs(model, inputs, building))
     return tuple(
         LayerSize(layer.name, layer.count_params(), prod(layer.output.shape[1:]))
-        for layer in built.layers
-        if not isinstance(layer, keras.layers.InputLayer)
+        for layer in layers_of(built)
     )

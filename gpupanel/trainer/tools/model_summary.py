@@ -171,7 +171,7 @@ def _variants(request: SummaryRequest, data: DataSet, some: Examples) -> Iterato
 
     from gpupanel.trainer.models.build import build_model
     from gpupanel.trainer.models.keras_settings import set_keras
-    from gpupanel.trainer.models.network import Building
+    from gpupanel.trainer.models.network import Building, layers_of
     from gpupanel.trainer.parts.placed_layer import put_on_device
 
     blocks = Recompute.BLOCKS if request.recompute is Recompute.NONE else request.recompute
@@ -190,7 +190,7 @@ def _variants(request: SummaryRequest, data: DataSet, some: Examples) -> Iterato
             built = build_model(request.model, building)
             layers = [
                 (numbers[id(layer)], layer)
-                for layer in built.trained.layers
+                for layer in layers_of(built.trained)
                 if id(layer) in numbers and len(numbers) <= MOST_LAYERS
             ]
             for recompute in (Recompute.NONE, blocks):

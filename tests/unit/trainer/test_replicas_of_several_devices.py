@@ -5,10 +5,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from gpupanel.domain.data import NpzData
 from gpupanel.domain.events import LayersPlaced, SharesChosen
-from gpupanel.domain.model import CnnModel, MlpModel, ModelSettings
+from gpupanel.domain.model import ApplicationModel, CnnModel, MlpModel, ModelSettings
 from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
@@ -170,6 +172,45 @@ def test_that_normalisation_over_all_replicas_works_where_its_layer_is(
         if op["type"] == "Rsqrt":
             found[op["size"][0]].add(op["device"][-1])
     assert found == {4: {"0", "2"}, 24: {"1", "3"}}
+
+
+@pytest.mark.long
+def test_that_layers_that_a_library_builds_are_placed_and_learn_the_same(
+    tmp_path: Path, make_run: MakeRun
+) -> None:
+    random = np.random.default_rng(5)
+    path = tmp_path / "images.npz"
+    np.savez(path, x=random.integers(0, 256, (40, 32, 32, 3), dtype=np.uint8), y=np.arange(40) % 3)
+    model = ApplicationModel(
+        source="MobileNet", frozen_layers=1, fine_tune_from_epoch=2, dropout=0.2
+    )
+    training = LARGE.model_copy(update={"epochs": 3})
+    plans = {
+        name: (
+            Profile(
+                data=NpzData(path=str(path)), model=model, training=training, strategy=strategy
+            ),
+            shares,
+        )
+        for name, strategy, shares in (
+            ("one device", StrategySettings(), [16]),
+            ("two by two", layered(placement={"conv_1": 0, "conv_2": 1, "outputs": 0}), [13, 3]),
+        )
+    }
+    found = train_all(tmp_path / "runs", make_run, plans, to_the_bit=True, small_base=True)
+    one, several = found["one device"], found["two by two"]
+
+    assert furthest(one, several) < 1e-5
+    (event,) = [each for each in all_events(several) if isinstance(each, LayersPlaced)]
+    places = {each.name: each.logical_device for each in event.layers if each.parameters}
+    assert {name: place[-1] for name, place in places.items()} == {
+        "conv_1": "2",
+        "norm_1": "2",
+        "conv_2": "3",
+        "norm_2": "3",
+        "conv_3": "3",
+        "outputs": "2",
+    }
 
 
 @pytest.mark.long

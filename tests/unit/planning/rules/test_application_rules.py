@@ -3,10 +3,10 @@
 import pytest
 
 from gpupanel.domain.data import DigitsData, ImagesData, NpzData, PythonData, WineData
-from gpupanel.domain.model import ApplicationModel, MlpModel, ResNetModel
+from gpupanel.domain.model import ApplicationModel, MlpModel, ModelSettings, ResNetModel, SavedModel
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem
-from gpupanel.domain.profile import Profile
+from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.planning.context import Known
 from gpupanel.planning.fixes import apply_fix
@@ -79,17 +79,18 @@ def test_that_layers_that_are_drawn_and_never_learn_are_a_warning() -> None:
     assert "drawn_layers_frozen" not in problems(profile.model_copy(update={"model": learned}))
 
 
-def test_that_its_layers_are_not_placed_on_several_devices() -> None:
+def test_that_layers_of_a_saved_model_are_not_placed_on_several_devices() -> None:
     divided = StrategySettings(kind=StrategyKind.MODEL_PARALLEL)
-    profile = Profile(data=IMAGES, model=NASNET, strategy=divided)
+    model = SavedModel(path="/models/model.keras")
+    profile = Profile(data=IMAGES, model=model, strategy=divided)
     problem = problems(profile)["model_not_divided"]
-    assert "NASNetMobile" in problem.message
+    assert "a saved model" in problem.message
     assert problem.fix is not None
     assert "model_not_divided" not in problems(apply_fix(profile, problem.fix))
 
 
-@pytest.mark.parametrize("model", [ResNetModel(), MlpModel()])
-def test_that_layers_of_networks_of_our_own_are_placed(model: ResNetModel | MlpModel) -> None:
+@pytest.mark.parametrize("model", [ResNetModel(), MlpModel(), NASNET])
+def test_that_layers_of_networks_are_placed(model: ModelSettings) -> None:
     divided = StrategySettings(kind=StrategyKind.MODEL_PARALLEL, placement={"outputs": 0})
     profile = Profile(model=model, strategy=divided)
     assert "model_not_divided" not in problems(profile)
@@ -97,6 +98,17 @@ def test_that_layers_of_networks_of_our_own_are_placed(model: ResNetModel | MlpM
     # Only layers that are known before anything is built are placed by a script, too.
     assert ("PLACEMENT" in text) is (model.stack is not None)
     assert ("The mathematics is that of one" in text) is (model.stack is None)
+
+
+def test_that_a_script_takes_the_whole_batch_where_replicas_have_layers_it_cannot_place() -> None:
+    strategy = StrategySettings(
+        kind=StrategyKind.MODEL_PARALLEL, devices_per_replica=2, shares=(48, 16)
+    )
+    devices = DeviceSettings(visible=("cpu",), cpu_replicas=4)
+    profile = Profile(model=ResNetModel(), strategy=strategy, devices=devices)
+    text = stand_alone_script(profile, prepare(profile, CPU_ONLY).plan)
+    assert 'OneDeviceStrategy("/device:CPU:0")' in text
+    assert "48" not in text
 
 
 def script(model: ApplicationModel, data: object = IMAGES) -> str:
