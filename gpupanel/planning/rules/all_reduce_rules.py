@@ -27,6 +27,9 @@ def all_reduce_unused(context: PlanningContext) -> Iterator[Problem]:
     elif kind is StrategyKind.CENTRAL_STORAGE:
         message = f"{chosen} is not used by the strategy {kind}: gradients are summed where the "
         message += "weights are."
+    elif kind is StrategyKind.MODEL_PARALLEL and context.working_replicas > 1:
+        message = f"{chosen} is not used by replicas of several devices: each layer's gradients "
+        message += "are summed where it is."
     elif kind is StrategyKind.MIRRORED:
         message = f"{chosen} is not used by one replica alone: {why}."
     else:

@@ -119,8 +119,14 @@ def _others(count: int) -> str:
 
 
 def _sharing_replicas(context: PlanningContext) -> int:
-    """How many replicas divide the batch; 0 without devices, and where none is divided."""
-    if context.layout is None or not context.profile.strategy.divides_batches:
+    """How many replicas divide the batch; 0 without devices, and where none is divided.
+
+    Also where devices cannot be divided into replicas, which ``replica_rules`` reports.
+    """
+    strategy, count = context.profile.strategy, context.logical_device_count
+    if context.layout is None or not strategy.divides_batches:
+        return 0
+    if context.layout.places and count % (strategy.devices_per_replica or 1):
         return 0
     return len(context.layout.spots)
 

@@ -8,6 +8,8 @@ from gpupanel.domain.strategy import GANG_KINDS, StrategyKind, StrategySettings
 from gpupanel.planning.context import PlanningContext
 
 _CPU_REPLICAS = 2
+_TOLD_ELSEWHERE = ("shares", "all_reduce", "devices_per_replica")
+"""By ``share_rules``, ``all_reduce_rules`` and ``replica_rules``."""
 
 
 def keys_unused(context: PlanningContext) -> Iterator[Problem]:
@@ -16,10 +18,8 @@ def keys_unused(context: PlanningContext) -> Iterator[Problem]:
     if context.layout is None:
         return
     for each in settings_of(StrategySettings):
-        is_left_out = each.default is not None or getattr(strategy, each.name) is None
-        if each.name == "devices_per_replica":
-            continue  # refused: rules/replica_rules.py
-        if not is_left_out and not each.applies_in(strategy):
+        is_left_out = getattr(strategy, each.name) == each.default
+        if not is_left_out and each.name not in _TOLD_ELSEWHERE and not each.applies_in(strategy):
             yield Problem(
                 code="strategy_key_unused",
                 severity=Severity.HINT,

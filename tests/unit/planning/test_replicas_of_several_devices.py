@@ -91,6 +91,16 @@ def test_that_devices_that_would_be_left_over_are_refused(each: int, near: int) 
     assert apply_fix(profile(), problem.fix).strategy.devices_per_replica == near
 
 
+def test_that_shares_are_no_problem_where_there_are_no_replicas_to_share() -> None:
+    assert refused(profile(devices_per_replica=3, shares=(40, 24))).code == "devices_left_over"
+
+
+def test_that_gradients_are_summed_where_each_layer_is() -> None:
+    hints = prepare(profile(all_reduce="nccl"), FOUR).problems
+    (hint,) = [each for each in hints if each.code == "all_reduce_unused"]
+    assert "by replicas of several devices" in hint.message
+
+
 def test_that_all_devices_make_one_replica_where_nothing_divides_their_number() -> None:
     three = DeviceInventory(devices=FOUR.devices[:3])
     chosen = profile().model_copy(update={"devices": DeviceSettings(visible=ALL.visible[:3])})

@@ -209,11 +209,20 @@ def test_that_workers_may_sum_by_nccl() -> None:
 
 
 @pytest.mark.parametrize(
-    "key", [{"workers": 2}, {"parameter_servers": 1}, {"placement": "auto"}], ids=str
+    "key",
+    [{"workers": 2}, {"parameter_servers": 1}, {"placement": "auto"}, {"pipeline": True}],
+    ids=str,
 )
 def test_that_keys_of_other_strategies_are_reported_to_do_nothing(key: dict[str, Any]) -> None:
     profile = with_kind(StrategyKind.MIRRORED, **key)
     assert found(profile, "strategy_key_unused").field == f"strategy.{next(iter(key))}"
+
+
+def test_that_a_state_that_is_not_divided_is_told() -> None:
+    profile = with_kind(StrategyKind.MODEL_PARALLEL, optimizer_state="sharded")
+    unused = found(profile, "strategy_key_unused")
+    assert (unused.field, unused.severity) == ("strategy.optimizer_state", Severity.HINT)
+    assert apply_fix(profile, unused.fix).strategy.optimizer_state == "replicated"
 
 
 def gone(*keys: str, memory: dict[str, Any] | None = None, **strategy: Any) -> Profile:
