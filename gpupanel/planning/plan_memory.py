@@ -268,11 +268,9 @@ class PlanMemory:
         measured = self._measured(key)
         return 1.0 if measured is None else measured.ratio
 
-    def keeps_data(self, number: int) -> bool:
-        """Whether a replica's GPU gets a copy of all examples."""
-        replica, stage = divmod(number, self.plan.stage_count)
-        if stage:
-            return False  # examples come to the first of several stages
+    def keeps_data(self, replica: int) -> bool:
+        """Whether a replica's GPU, the first of several, gets a copy of all examples."""
+        number = replica * self.plan.stage_count
         planned = self.plan.replicas[replica].data_on_host
         if planned is not None:
             return not planned
@@ -310,8 +308,10 @@ class PlanMemory:
         if not is_one and self.plan.all_reduce is AllReduce.HIERARCHICAL_COPY:
             # The first of a group of replicas packs all gradients, and holds the packed sums.
             update = max(update, step.largest_weight_bytes + learned)
-        data = self._data if self.keeps_data(number) else 0
-        if number % self.plan.stage_count == 0 and self._places[number][0] != CPU_KEY:
+        # Examples come to the first of several stages.
+        replica, stage = divmod(number, self.plan.stage_count)
+        data = self._data if not stage and self.keeps_data(replica) else 0
+        if not stage and self._places[number][0] != CPU_KEY:
             data += self._carried
         return _Terms(step.weight_bytes, gradients, kept, activations, update, data, examples)
 

@@ -5,15 +5,17 @@ import pytest
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.model import ResNetModel
 from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.stages import placement_of
+from gpupanel.domain.step_memory import StepVariant
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.context import Known, planning_context
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.ladder.rungs import ladder
-from gpupanel.planning.memory_estimate import memory_estimate
+from gpupanel.planning.memory_estimate import memory_estimate, with_data_placed
 from gpupanel.planning.prepare import prepare
 from gpupanel.planning.step_time import step_seconds
 from gpupanel.planning.tensorflow_calls import tensorflow_calls
@@ -154,6 +156,21 @@ def test_that_each_device_holds_the_layers_and_examples_of_its_replica() -> None
     )
     first = memory_estimate(planning_context(alone, FOUR, KNOWN))[0]
     assert memory[RTX_4090.key].activations_mib == first.activations_mib
+
+
+def test_that_examples_are_kept_by_the_first_device_of_each_replica_that_has_room() -> None:
+    step = LARGE.model_copy(update={"feature_bytes": 1_000, "kept_bytes": 400_000})
+    variants = (StepVariant(mixed_precision=False, recomputes=False, step=step),)
+    images = DataPreview(
+        example_count=10_000, training_count=9_000, trained_count=9_000, feature_shape=(8, 8)
+    )
+    known = Known(step=step, variants=variants, preview=images)
+    plan = with_data_placed(planning_context(profile(batch=8, placement="auto"), FOUR, known))
+    assert plan is not None
+    # 3.6 GB are a quarter of what 24 GiB have left beside some layers, and more of 12.
+    assert [each.data_on_host for each in plan.replicas] == [False, True]
+    memory = prepare(profile(batch=8, placement="auto"), FOUR, known).memory
+    assert [bool(each.data_mib) for each in memory] == [True, False, False, False]
 
 
 def test_that_the_layers_on_each_device_are_known_and_balanced_by_the_slower_replica() -> None:
