@@ -18,7 +18,7 @@ from gpupanel.domain.schedule import ScheduleSettings
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from tests.forked.processes import run_forked
-from tests.grouped import Grouped, others_long
+from tests.grouped import Grouped
 from tests.unit.trainer.conftest import MakeRun
 from tests.unit.trainer.test_recompute import DIGITS, FEW
 from tests.unit.trainer.trained_runs import (
@@ -77,7 +77,8 @@ RUNS: dict[str, tuple[Profile, Sequence[int]]] = {
     "measured shares": (of(FEW, layered(shares="balanced"), MLP), [32, 32]),
 }
 GROUPS = (
-    ("one device", "two by two", "two replicas"),
+    ("one device", "two by two"),
+    ("two replicas",),
     ("by hand", "by hand, two replicas"),
     ("in turn", "in a pipeline", "in parts"),
     ("again in a pipeline", "again in parts"),
@@ -113,7 +114,8 @@ PAIRS = {
 }
 
 
-@pytest.mark.parametrize("name", others_long(PAIRS, "two by two"))
+@pytest.mark.long
+@pytest.mark.parametrize("name", PAIRS)
 def test_that_bits_are_those_of_replicas_of_one_device(
     runs: dict[str, RunLayout], name: str
 ) -> None:
