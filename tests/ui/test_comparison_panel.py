@@ -342,6 +342,44 @@ def test_that_the_chosen_rows_of_differences_are_copied(qtbot, panel):
     )
 
 
+def test_that_differences_of_four_runs_need_no_scrolling_in_a_narrow_window(qtbot, panel):
+    runs = [
+        run(place, {"loss": [1.0]}, name=f"flowers {place} " + "rate " * 12) for place in range(4)
+    ]
+    show(panel, *runs)
+    panel.setDifferences(
+        (Difference(key="training.learning_rate", values=("0.1", "0.2", "0.3", "0.4")),)
+    )
+    button(panel, "show_differences").click()
+    table = panel.findChild(QTableView, "difference_table")
+    panel.resize(1600, 620)
+    qtbot.waitUntil(lambda: table.width() > 1500)
+    whole = table.columnWidth(1)
+    panel.resize(744, 620)
+    qtbot.waitUntil(lambda: table.horizontalScrollBar().maximum() == 0 and table.width() < 800)
+    assert table.columnWidth(1) < whole
+
+    panel.resize(1600, 620)
+    qtbot.waitUntil(lambda: table.columnWidth(1) == whole)
+
+
+def test_that_the_width_that_a_person_gave_a_difference_stays(panel):
+    show(panel, FIRST, SECOND)
+    panel.setDifferences((Difference(key="model.kind", values=("mlp", "cnn")),))
+    button(panel, "show_differences").click()
+    table = panel.findChild(QTableView, "difference_table")
+    table.setColumnWidth(1, 333)
+    panel.resize(700, 620)
+    assert table.columnWidth(1) == 333
+
+
+def test_that_what_runs_reached_stands_before_how_they_ended(panel):
+    show(panel, FIRST, SECOND)
+    titles = list(rows(panel)[0])
+    assert titles[1:3] == ["Loss (best)", "Val. loss (best)"]
+    assert titles[-3:] == ["Outcome", "Steps", "Speed"]
+
+
 def picture(panel, *, is_on_white: bool = True) -> QImage:
     return QImage.fromData(panel.picture(PictureFormat.PNG, is_on_white=is_on_white))
 

@@ -2,7 +2,16 @@
 
 import pytest
 from PySide6.QtCore import QObject, QPoint, QSettings, Qt
-from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QMenu, QPushButton, QTableView
+from PySide6.QtWidgets import (
+    QApplication,
+    QDialog,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QMenu,
+    QPushButton,
+    QTableView,
+)
 
 from gpupanel.domain.model import CnnModel
 from gpupanel.domain.profile import Profile
@@ -235,3 +244,57 @@ def test_that_settings_that_were_read_are_not_read_again(qtbot, shown_page, monk
 
     assert read == []
     assert table.model().rowCount() == 3
+
+
+def _narrow(page, width=600):
+    page.resize(width, 500)
+    QApplication.processEvents()
+    return _table(page)
+
+
+def test_that_a_narrow_table_shows_what_runs_reached_without_scrolling_sideways(shown_page):
+    table = _narrow(shown_page())
+
+    assert table.horizontalScrollBar().maximum() == 0
+    titles = _titles(table)
+    assert titles[:3] == ["Name", "Started", "Outcome"]
+    assert "Accuracy" in titles
+    assert not {"Devices", "Speed"} & set(titles)
+
+
+def test_that_columns_come_again_with_the_room_for_them(shown_page):
+    page = shown_page()
+    page.resize(1200, 500)
+    whole = _titles(_table(page))
+    assert {"Devices", "Speed", "Duration", "Loss", "Accuracy"} < set(whole)
+    _narrow(page)
+    page.resize(1200, 500)
+
+    assert _titles(_table(page)) == whole
+
+
+def test_that_a_column_that_a_person_chose_gives_way_to_nothing(qtbot, shown_page):
+    page = shown_page()
+    table = _narrow(page)
+    chooser, columns = _chooser(qtbot, page)
+    # Offered as shown: it is, wherever there is room.
+    assert _item(columns, "Devices").checkState() is Qt.CheckState.Checked
+    _tick(qtbot, columns, "Devices")
+    _tick(qtbot, columns, "Devices")
+    chooser.close()
+
+    assert "Devices" in _titles(table)
+    assert "Speed" not in _titles(table)
+    assert "Devices" in _titles(_narrow(shown_page()))
+
+
+def test_that_the_search_keeps_room_for_words_beside_what_is_hidden(qtbot, runs_dir, shown_page):
+    for task in ("evaluate", "predict"):
+        with WrittenRun(runs_dir, Profile(name=task, task=task)) as run:
+            run.begin()
+            run.end()
+    page = shown_page()
+    page.resize(744, 500)
+
+    assert "hidden" in page.findChild(QLabel, "runs_count").text()
+    assert page.findChild(QLineEdit, "runs_search").width() >= 160

@@ -2,10 +2,11 @@
 
 from typing import Generic, TypeVar
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Slot
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 from typing_extensions import override
 
+from gpupanel.ui.widgets.frozen_column import FrozenColumn
 from gpupanel.ui.widgets.table_model import Index, TableModel
 
 RowT = TypeVar("RowT")
@@ -15,6 +16,8 @@ _MEASURED = 100
 
 class TableView(QTableView, Generic[RowT]):
     """As every table of the window looks: rows of one height, no grid, titles above.
+
+    What a row is about, its first column, stays where it is while others are scrolled to.
 
     Args:
         model: The rows; belongs to the table then.
@@ -35,6 +38,7 @@ class TableView(QTableView, Generic[RowT]):
         super().__init__(parent)
         self.content = model
         self._fitted_widths: dict[int, int] = {}
+        self._frozen: FrozenColumn | None = None
         model.setParent(self)
         self.setObjectName(name)
         self.setAccessibleName(title)
@@ -46,6 +50,7 @@ class TableView(QTableView, Generic[RowT]):
         self.setAlternatingRowColors(True)
         self.setWordWrap(False)
         self.setTabKeyNavigation(False)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(row_height)
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
@@ -54,6 +59,13 @@ class TableView(QTableView, Generic[RowT]):
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setStretchLastSection(True)
         header.setResizeContentsPrecision(_MEASURED)
+        self.horizontalScrollBar().valueChanged.connect(self._freeze)
+
+    @Slot(int)
+    def _freeze(self, value: int) -> None:
+        # Most tables are never scrolled sideways.
+        if value and self._frozen is None:
+            self._frozen = FrozenColumn(self)
 
     @override
     def rowsAboutToBeRemoved(self, parent: Index, start: int, end: int) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtGui import QGuiApplication, QIcon, QKeySequence, QShortcut
+from PySide6.QtGui import QGuiApplication, QIcon, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QStackedLayout,
     QWidget,
 )
+from typing_extensions import override
 
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.history.differences import Difference
@@ -28,8 +29,55 @@ _ABSENT = "This run's profile has no such key, or can no longer be read."
 _SAME = "="
 _SAME_TIP = f"“{_SAME}”: as the baseline has it"
 _ROW_HEIGHT = 28
-_WIDEST_COLUMN = 320
+_WIDEST_COLUMN, _NARROWEST_COLUMN = 320, 17 * GRID
+"""Of what a run has: where all have room, and before they are scrolled to."""
 _KEY: Column[Difference] = Column("Key", "", lambda each: each.key, cell_tip=lambda each: each.key)
+
+
+class _Table(TableView[Difference]):
+    """Its columns are as wide as their texts, or share what room there is."""
+
+    def __init__(self, content: TableModel[Difference]) -> None:
+        title = "Differences between the runs' profiles"
+        super().__init__(content, "difference_table", title, _ROW_HEIGHT)
+        self._whole: list[int] = []
+        self._shared: list[int] = []
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setIconSize(MARK_SIZE)
+        # Long names differ at their end: a trial's values, or when a run was started.
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        header = self.horizontalHeader()
+        header.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        header.setProperty("hasIcons", "true")
+
+    def fit(self) -> None:
+        """Measure all texts, which are others than before."""
+        self.resizeColumnsToContents()
+        places = range(self.content.columnCount())
+        widths = (self.columnWidth(place) + 2 * GRID for place in places)
+        self._whole = [min(width, _WIDEST_COLUMN) for width in widths]
+        self._share(self._whole)
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        # The last one is stretched by Qt; of the others a person may have drawn one.
+        drawn = [self.columnWidth(place) for place in range(len(self._shared))]
+        if self._shared and drawn[:-1] == self._shared[:-1]:
+            self._share(self._whole)
+
+    def _share(self, whole: Sequence[int]) -> None:
+        key, *runs = whole
+        room = self.viewport().width() - key
+        if sum(runs) > room:
+            most = max(room // max(1, len(runs)), _NARROWEST_COLUMN)
+            runs = [min(width, most) for width in runs]
+        self._shared = [key, *runs]
+        # The last one is stretched from its own width, and never below.
+        self.horizontalHeader().setStretchLastSection(False)
+        for place, width in enumerate(self._shared):
+            self.setColumnWidth(place, width)
+        self.horizontalHeader().setStretchLastSection(True)
 
 
 class DifferenceTable(QWidget):
@@ -39,18 +87,7 @@ class DifferenceTable(QWidget):
         super().__init__(parent)
         self._styles: tuple[int, ...] = ()
         self._content = TableModel((_KEY,), lambda each: each.key)
-        self._table = TableView(
-            self._content,
-            "difference_table",
-            "Differences between the runs' profiles",
-            _ROW_HEIGHT,
-        )
-        self._table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self._table.setIconSize(MARK_SIZE)
-        # Long names differ at their end: a trial's values, or when a run was started.
-        header = self._table.horizontalHeader()
-        header.setTextElideMode(Qt.TextElideMode.ElideMiddle)
-        header.setProperty("hasIcons", "true")
+        self._table = _Table(self._content)
         self._copy = QPushButton("Copy &table")
         self._copy.setObjectName("copy_differences")
         self._copy.setToolTip("Copies the whole table, for a spreadsheet or a text (Ctrl+C)")
@@ -98,7 +135,7 @@ class DifferenceTable(QWidget):
             for place, title in enumerate(titles)
         )
         self._content.set_columns((_KEY, *runs), found)
-        self._fit_columns()
+        self._table.fit()
         self._stack.setCurrentIndex(1 if found else 0)
 
     def text(self) -> str:
@@ -134,12 +171,6 @@ class DifferenceTable(QWidget):
     def _mark(self, place: int) -> QIcon:
         ratio = self.devicePixelRatioF()
         return QIcon(run_styles.mark(self._styles[place], is_hidden=False, ratio=ratio))
-
-    def _fit_columns(self) -> None:
-        self._table.resizeColumnsToContents()
-        for column in range(self._content.columnCount()):
-            width = self._table.columnWidth(column) + 2 * GRID
-            self._table.setColumnWidth(column, min(width, _WIDEST_COLUMN))
 
 
 def _value(place: int, difference: Difference) -> str:

@@ -52,17 +52,18 @@ def speed_of(run: ComparedRun) -> str:
     return formatting.rate(run.summary.examples_per_second or last)
 
 
-_FIRST: tuple[Column[ComparedRun], ...] = (
-    Column("Run", _COLORS_TIP, lambda run: run.summary.title),
+_RUN: Column[ComparedRun] = Column("Run", _COLORS_TIP, lambda run: run.summary.title)
+_LAST: tuple[Column[ComparedRun], ...] = (
     Column("Outcome", "How the run ended, or that it is running.", outcome_of),
     Column("Steps", "Optimizer updates done.", steps_of, is_number=True),
+    Column(
+        "Speed",
+        "Training examples per second; over the whole training once it ended.",
+        speed_of,
+        is_number=True,
+    ),
 )
-_SPEED = Column(
-    "Speed",
-    "Training examples per second; over the whole training once it ended.",
-    speed_of,
-    is_number=True,
-)
+"""Behind what the runs reached, which is what they are compared for."""
 
 
 _TESTED: tuple[Column[ComparedRun], ...] = (
@@ -96,7 +97,7 @@ def legend_columns(
     tested = [
         column for column in _TESTED if any(column.text(run) != formatting.DASH for run in runs)
     ]
-    return (*_FIRST, *(_metric_column(metric) for metric in measured), *tested, _SPEED)
+    return (_RUN, *(_metric_column(metric) for metric in measured), *tested, *_LAST)
 
 
 def _metric_column(metric: Metric) -> Column[ComparedRun]:

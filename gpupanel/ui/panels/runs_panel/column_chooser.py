@@ -25,7 +25,10 @@ from gpupanel.ui.widgets.tips import wrapped
 
 _KEY = Qt.ItemDataRole.UserRole
 _SEARCHED = Qt.ItemDataRole.UserRole + 1
-_HELP = "Tick a column to show it (Space). Drag it, or press Alt+Up and Alt+Down, to move it."
+_HELP = (
+    "Tick a column to show it (Space). Drag it, or press Alt+Up and Alt+Down, to move it. In a "
+    "narrow window columns that you did not choose give way."
+)
 
 
 class ColumnChooser(QDialog):

@@ -9,14 +9,17 @@ from PySide6.QtGui import QFontMetrics
 
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui.panels.runs_panel.column_widths import ColumnWidths
-from gpupanel.ui.panels.runs_panel.columns import COLUMNS, SHOWN_WHERE_ANY
+from gpupanel.ui.panels.runs_panel.columns import COLUMNS, GIVING_WAY, SHOWN_WHERE_ANY
 from gpupanel.ui.panels.runs_panel.run_rows import RunGroup, RunRow, title_font
 from gpupanel.ui.panels.runs_panel.setting_columns import is_single
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.table_model import Column
 from gpupanel.ui.widgets.table_view import TableView
 
 NAME_PLACE: Final = 0
 """Of the column that is always shown."""
+_FIGURES = tuple(column for column in COLUMNS if column.key in ("loss", "accuracy"))
+"""One of them says in any case what a run reached."""
 
 
 class ColumnLayout(QObject):
@@ -93,7 +96,9 @@ class ColumnLayout(QObject):
         """Have these columns, from left to right, and no others, as soon as they are shown."""
         usual = {column.key: self._is_usual(column.key, column.is_shown) for column in COLUMNS}
         shown = {key: key in keys for key in usual if (key in keys) is not usual[key]}
-        self._shown = shown | {key: True for key in keys if is_single(key)}
+        # What a person hid before and wants now stays in a narrow table, too.
+        wanted = (key for key in keys if is_single(key) or key in self._shown)
+        self._shown = shown | dict.fromkeys(wanted, True)
         hidden = [key for key in self._all_keys() if key not in keys and not is_single(key)]
         self._order = (*keys, *hidden)
 
@@ -105,9 +110,9 @@ class ColumnLayout(QObject):
             self._shown[key] = is_shown
 
     def shown_keys(self) -> list[str]:
-        """The keys of the columns that are shown, from left to right."""
+        """The keys of the columns that are shown as far as there is room, from left to right."""
         columns = self._table.content.columns
-        return [columns[at].key for at in self._places() if not self._table.isColumnHidden(at)]
+        return [columns[at].key for at in self._places() if self._is_wanted(at)]
 
     def show(self) -> None:
         """Put the columns of the table into their order, and hide what is not to be seen."""
@@ -116,15 +121,16 @@ class ColumnLayout(QObject):
         with self.arranging():
             for visual, key in enumerate(self._all_keys()):
                 self._header.moveSection(self._header.visualIndex(places[key]), visual)
-            for place, column in enumerate(columns):
-                usual = self._is_usual(column.key, column.is_shown)
-                shown = self._shown.get(column.key, usual)
-                self._table.setColumnHidden(place, not shown and place != NAME_PLACE)
+            for place in range(len(columns)):
+                self._table.setColumnHidden(place, not self._is_wanted(place))
 
     def fit(self) -> None:
-        """Make each column as wide as what it shows, or as it was drawn."""
+        """Make each column as wide as what it shows, or as it was drawn.
+
+        Those that nobody chose give way where the table is too narrow for all.
+        """
         columns = self._table.content.columns
-        shown = [each for each in range(len(columns)) if not self._table.isColumnHidden(each)]
+        shown = [each for each in range(len(columns)) if self._is_wanted(each)]
         bold = QFontMetrics(title_font())
         groups = [row.title for row in self._table.content.rows if isinstance(row, RunGroup)]
         least = {columns[NAME_PLACE].key: max(map(bold.horizontalAdvance, groups), default=0)}
@@ -135,12 +141,16 @@ class ColumnLayout(QObject):
             self._header.fontMetrics(),
             least,
             self._table.viewport().width(),
+            self._giving_way(),
         )
         with self.arranging():
             # The last one is stretched from its own width, and never below.
             self._header.setStretchLastSection(False)
             for place in shown:
-                self._header.resizeSection(place, widths[columns[place].key])
+                width = widths.get(columns[place].key)
+                self._table.setColumnHidden(place, width is None)
+                if width is not None:
+                    self._header.resizeSection(place, width)
             self._header.setStretchLastSection(True)
 
     def _all_keys(self) -> list[str]:
@@ -153,6 +163,25 @@ class ColumnLayout(QObject):
                 before = keys[place - 1] if place else None
                 moved.insert(moved.index(before) + 1 if before is not None else 0, key)
         return moved
+
+    def _is_wanted(self, place: int) -> bool:
+        """Whether the column there is shown where there is room for it."""
+        column = self._table.content.columns[place]
+        usual = self._is_usual(column.key, column.is_shown)
+        return place == NAME_PLACE or self._shown.get(column.key, usual)
+
+    def _giving_way(self) -> list[str]:
+        """The keys of columns that nobody chose, drew or sorts by, the least important first."""
+        sorted_by = self._table.content.columns[self._header.sortIndicatorSection()].key
+        kept = {key for key, shown in self._shown.items() if shown}
+        kept |= {*self.widths.drawn, sorted_by}
+        empty = [each.key for each in _FIGURES if not self._says_any(each)]
+        order = sorted(GIVING_WAY, key=lambda key: key not in empty)
+        return [key for key in order[:-1] if key not in kept]
+
+    def _says_any(self, column: Column[RunSummary]) -> bool:
+        order = column.order
+        return order is not None and any(order(run) is not None for run in self._runs)
 
     def _is_usual(self, key: str, is_shown: bool) -> bool:
         """Whether a column is shown that nobody chose or hid."""

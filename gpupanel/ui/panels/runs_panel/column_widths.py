@@ -11,7 +11,8 @@ from gpupanel.ui.widgets.table_model import Column
 
 _WIDEST = 34 * GRID
 """Of a column that fits its texts; a person may draw it wider."""
-_LEAST_OF_FIRST = 20 * GRID
+_LEAST_OF_FIRST, _SHORTEST_FIRST = 20 * GRID, 15 * GRID
+"""Of the name: before others give way to it, and where nothing more can."""
 _CELL_MARGINS = 3 * GRID
 _MEASURED = 3
 """Texts of a column: the one with most letters is hardly ever narrower than all of these."""
@@ -20,7 +21,8 @@ _MEASURED = 3
 class ColumnWidths:
     """Each column is as wide as its widest text ever was, unless it was drawn by hand.
 
-    Long texts of the first one, the name, are cut before others are out of sight.
+    Long texts of the first one, the name, are cut before others are out of sight. Where that is not
+    enough, columns give way as a whole.
 
     Attributes:
         drawn: In pixels, by key, of those that were drawn.
@@ -47,8 +49,9 @@ class ColumnWidths:
         titles: QFontMetrics,
         least: Mapping[str, int],
         room: int,
+        giving_way: Sequence[str] = (),
     ) -> dict[str, int]:
-        """The width of each column that is shown, in pixels, by its key.
+        """The width of each column that there is room for, in pixels, by its key.
 
         The first one has what the others leave, and no more than its texts need.
 
@@ -59,6 +62,8 @@ class ColumnWidths:
             titles: Measures titles of columns.
             least: Of some columns, what else has to fit, in pixels.
             room: Of all columns together, in pixels.
+            giving_way: The keys of columns that are left out, in this order, as long as there is
+                too little room.
         """
         new = [run for run in runs if self._measured.get(run.name) is not run]
         self._measured = {run.name: run for run in runs}
@@ -76,7 +81,14 @@ class ColumnWidths:
             self._fitting[column.key] = fitting
             widths[column.key] = self.drawn.get(column.key, fitting + _CELL_MARGINS)
         first = shown[0].key
+        least_of_first = min(widths[first], _LEAST_OF_FIRST)
+        if first in self.drawn:
+            least_of_first = widths[first]
+        for key in giving_way:
+            if sum(widths.values()) - widths[first] + least_of_first <= room:
+                break
+            widths.pop(key, None)
         if first not in self.drawn:
             left = room - sum(widths.values()) + widths[first]
-            widths[first] = min(widths[first], max(left, _LEAST_OF_FIRST))
+            widths[first] = min(widths[first], max(left, _SHORTEST_FIRST))
         return widths

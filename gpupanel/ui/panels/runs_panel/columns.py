@@ -4,6 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from operator import methodcaller
+from typing import Final
 
 from gpupanel.domain.outcome import FURTHER_METRICS, Outcome
 from gpupanel.domain.run_layout import RunLayout
@@ -327,6 +328,9 @@ SHOWN_WHERE_ANY: Mapping[str, Callable[[RunSummary], object]] = {
     "notes": lambda run: run.notes,
 }
 """Columns that are usually only there where some run has something in them."""
+GIVING_WAY: Final = ("devices", "restarts", "speed", "notes", "tags", "took", "loss", "accuracy")
+"""Columns that are left out of a narrow table unless a person chose them, the first one first; of
+loss and accuracy one stays."""
 STARTED = next(place for place, column in enumerate(COLUMNS) if column.key == "started")
 
 

@@ -250,7 +250,7 @@ class RunsPanel(QWidget):
         # Where there is little room it is the buttons'.
         self._where.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         foot.addWidget(self._where, 1)
-        foot.addWidget(ActionButton(self._refresh, self))
+        foot.addWidget(ActionButton(self._refresh, self), alignment=Qt.AlignmentFlag.AlignTop)
         self._where.setAlignment(Qt.AlignmentFlag.AlignRight)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, GRID)

@@ -58,7 +58,7 @@ class RunSearch(QObject):
         self.field.setToolTip(wrapped(_TIP))
         self.field.setAccessibleName("Search runs")
         self.field.setClearButtonEnabled(True)
-        self.field.setMinimumWidth(8 * GRID)
+        self.field.setMinimumWidth(20 * GRID)
         self.field.setMaximumWidth(48 * GRID)
         self.field.textChanged.connect(self._on_typed)
         self.trainings_only = CheckBox("Trainings only", parent)

@@ -266,7 +266,6 @@ class RunsTable(TableView[RunRow]):
     def _dress(self) -> None:
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerItem)
-        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         for each in (self, self.horizontalHeader()):
             each.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
 
