@@ -15,7 +15,7 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.trained_on import HeldOut
 from gpupanel.trainer.datasets.example_digests import digests_of, sample_of
 from gpupanel.trainer.datasets.examples import Features, read_features
-from gpupanel.trainer.datasets.images.edges import edge_means, is_grey
+from gpupanel.trainer.parts.image_edges import edge_means, is_grey
 
 _MOST_OF_THEM = (0.05, 0.95)
 _MEASURED = 1000

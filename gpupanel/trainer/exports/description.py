@@ -15,7 +15,7 @@ import numpy.typing as npt
 from pydantic import ValidationError
 
 from gpupanel import __version__
-from gpupanel.domain.data import DataSettings, Scaling, Target
+from gpupanel.domain.data import DataSettings, ImagesData, Scaling, Target
 from gpupanel.domain.empty_words import empty_words
 from gpupanel.domain.model_export import ModelExportRequest, ModelFormat
 from gpupanel.domain.problem import ProblemError
@@ -72,6 +72,11 @@ class ImageInput(Value):
         greatest: What white is; black is 0.
         white_value: What white is in the files of images; ``None``: the greatest that 8 or 16 bits
             have.
+        edges: Of grey: how bright the edges of most training examples are, from 0 (black) to 1
+            (white): no darker, and no brighter. ``None``: not known.
+        swaps: Light and dark of a picture with another edge are swapped unless somebody says
+            otherwise: the training examples were no pictures in files, which are given as those
+            were.
     """
 
     height: int
@@ -79,6 +84,8 @@ class ImageInput(Value):
     channels: int
     greatest: float
     white_value: int | None = None
+    edges: tuple[float, float] | None = None
+    swaps: bool = False
 
 
 class ModelInput(Value):
@@ -179,7 +186,7 @@ def describe(
             "tensorflow": tf.__version__,
             "keras": keras.__version__,
         },
-        input=_input(request.data, data, recipe, *taken, white_value_in(kept)),
+        input=_input(request.data, data, recipe, *taken, white_value_in(kept), trained_on),
         output=_output(request, data, recipe, trained_on, ending, first),
     )
 
@@ -216,6 +223,7 @@ def script_text() -> str:
     ]
     first, end = imports[0].lineno - 1, imports[-1].end_lineno
     shared = [*map(part_text, ("written_numbers", "written_dates", "image_pixels", "text_files"))]
+    shared.append(needed_of(part_text("image_edges"), ["edge_means", "is_ground_unlike"]))
     shared.append(needed_of(part_text("table_cells"), ["column_names"]))
     return "\n".join([*lines[:first], "\n\n\n".join(shared), *lines[end:], ""])
 
@@ -236,6 +244,7 @@ def _input(
     shape: tuple[int, ...],
     dtype: str,
     white: int | None = None,
+    trained_on: TrainedOn | None = None,
 ) -> ModelInput:
     if isinstance(recipe, TableRecipe):
         return ModelInput(
@@ -265,7 +274,7 @@ def _input(
             column=recipe.text,
             csv=_csv_form(settings, recipe),
         )
-    image = _image(settings, data, white, shape)
+    image = _image(settings, data, white, shape, trained_on)
     if image is None:
         return ModelInput(
             kind="array",
@@ -289,6 +298,7 @@ def _image(
     data: DataSet | None,
     white: int | None,
     taken: tuple[int, ...],
+    trained_on: TrainedOn | None,
 ) -> ImageInput | None:
     """How images are given; ``None``: the examples are none, or of a range that nobody knows."""
     scaling = data.scaling if data is not None else settings and settings.scaling
@@ -300,9 +310,25 @@ def _image(
     known = 255.0 if settings is None else float(settings.greatest)
     greatest = known if data is None else data.greatest
     height, width, channels = shape
+    edges = _edges(settings, trained_on) if channels == 1 else None
     return ImageInput(
-        height=height, width=width, channels=channels, greatest=greatest, white_value=white
+        height=height,
+        width=width,
+        channels=channels,
+        greatest=greatest,
+        white_value=white,
+        edges=edges,
+        swaps=edges is not None and not isinstance(settings, ImagesData),
     )
+
+
+def _edges(
+    settings: DataSettings | None, trained_on: TrainedOn | None
+) -> tuple[float, float] | None:
+    """Those of the data as it is known, or of the examples that the model's file tells about."""
+    if settings is not None and settings.picture is not None:
+        return settings.picture.edges
+    return None if trained_on is None else trained_on.edges
 
 
 def _csv_form(settings: DataSettings | None, recipe: TableRecipe | TextRecipe) -> CsvForm:

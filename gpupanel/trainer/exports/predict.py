@@ -1,6 +1,6 @@
 """Predicts with a model that gpupanel exported; this script runs without gpupanel.
 
-    python predict.py cat.png dog.jpg     images
+    python predict.py cat.png dog.jpg     images; grey ones with --swap or --no-swap
     python predict.py rows.csv            rows of a table, or of texts
     python predict.py review.txt          texts; or --text "the words of one"
     python predict.py examples.npy        arrays, one example or many
@@ -28,6 +28,7 @@ import numpy as np
 
 from gpupanel.domain.written_dates import date_in
 from gpupanel.domain.written_numbers import NumberForm, is_number, number_in
+from gpupanel.trainer.parts.image_edges import edge_means, is_ground_unlike
 from gpupanel.trainer.parts.image_pixels import (
     LARGEST_IMAGE_PIXELS,
     TooManyPixelsError,
@@ -41,6 +42,8 @@ FORMATS = ("PNG", "JPEG", "BMP", "DIB", "GIF", "WEBP", "TIFF", "PPM")
 TABLES = (".csv", ".tsv")
 UNKNOWN: defaultdict[str, Counter[str]] = defaultdict(Counter)
 """Categories that training did not know, by their columns, and in how many rows."""
+UNLIKE: dict[bool, list[str]] = {True: [], False: []}
+"""Pictures with another ground than those of training: whose light and dark are swapped, or not."""
 
 NEEDED_OF_KIND: dict[str, dict[str, type]] = {
     "image": {"image": dict},
@@ -58,6 +61,11 @@ def main() -> None:
     parser.add_argument("inputs", nargs="*", type=Path, help="images, .csv, .txt or .npy files")
     parser.add_argument("--model", type=Path, help="the model, if several are beside this")
     parser.add_argument("--text", help="a text, in place of a file")
+    parser.add_argument(
+        "--swap",
+        action=argparse.BooleanOptionalAction,
+        help="swap light and dark of grey images; left out: where the training has another ground",
+    )
     parser.add_argument("--json", action="store_true", help="print all outputs as JSON")
     arguments = parser.parse_args()
     csv.field_size_limit(LONGEST_TEXT_BYTES)
@@ -68,7 +76,9 @@ def main() -> None:
     takes, gives = description["input"], description["output"]
     model = load(path)
     results = []
-    for name, example in examples(arguments.inputs, arguments.text, takes):
+    if arguments.swap and takes.get("image", {}).get("channels") != 1:
+        raise problem("The model takes no grey images, whose light and dark could be swapped.")
+    for name, example in examples(arguments.inputs, arguments.text, takes, swap=arguments.swap):
         outputs = model(example.reshape(1, *takes["shape"]).astype(takes["dtype"]))
         numbers = probabilities(outputs.reshape(-1).astype(np.float64), gives)
         if len(numbers) != len(gives["names"]):
@@ -79,7 +89,7 @@ def main() -> None:
             print(f"{visible(name)}: {sentence(named, gives)}", flush=True)
     if arguments.json:
         print(json.dumps(results))
-    for words in unknown_categories():
+    for words in (*unknown_categories(), *unlike_grounds(swap=arguments.swap)):
         print(visible(words), file=sys.stderr)
 
 
@@ -171,9 +181,9 @@ def load_tflite(path: Path) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def examples(
-    paths: list[Path], text: str | None, takes: dict[str, Any]
+    paths: list[Path], text: str | None, takes: dict[str, Any], *, swap: bool | None = None
 ) -> Iterator[tuple[str, np.ndarray]]:
-    """Each example with its name."""
+    """Each example with its name; light and dark are swapped as asked for, or where it is right."""
     kind = takes["kind"]
     numbers = {word.encode(): place for place, word in enumerate(takes.get("words", ()), 2)}
     if text is not None:
@@ -186,7 +196,7 @@ def examples(
             if suffix == ".npy":
                 yield from arrays(path, takes)
             elif kind == "image":
-                yield path.name, features_of_image(path, takes["image"])
+                yield path.name, features_of_image(path, takes["image"], swap=swap)
             elif kind == "row" and suffix in TABLES:
                 for name, cells in rows(path, [each["name"] for each in takes["columns"]], takes):
                     yield name, features_of_row(cells, takes, name)
@@ -258,7 +268,9 @@ def formats() -> list[str]:
     return [*found, "HEIF"]
 
 
-def features_of_image(path: Path, wanted: dict[str, Any]) -> np.ndarray:
+def features_of_image(
+    path: Path, wanted: dict[str, Any], *, swap: bool | None = None
+) -> np.ndarray:
     """Pixels, upright and scaled, from 0 to the greatest value."""
     from PIL import Image, UnidentifiedImageError
 
@@ -276,7 +288,39 @@ def features_of_image(path: Path, wanted: dict[str, Any]) -> np.ndarray:
     ) as error:
         # Whatever the bytes of a damaged file make of a decoder.
         raise problem(f"{path} is not an image that can be read: {error}") from error
+    if channels == 1:
+        pixels = on_known_ground(pixels, path.name, wanted, swap=swap)
     return pixels * np.float32(wanted["greatest"] / 255.0)
+
+
+def on_known_ground(
+    pixels: np.ndarray, name: str, wanted: dict[str, Any], *, swap: bool | None
+) -> np.ndarray:
+    """Dark on light becomes light on dark where the training has that, or the other way round."""
+    edges = wanted.get("edges")
+    edge = float(edge_means(pixels[np.newaxis])[0]) / 255.0
+    is_unlike = edges is not None and is_ground_unlike(edge, (edges[0], edges[1]))
+    is_swapped = is_unlike and bool(wanted.get("swaps")) if swap is None else swap
+    if is_unlike:
+        UNLIKE[is_swapped].append(name)
+    return np.invert(pixels) if is_swapped else pixels
+
+
+def unlike_grounds(*, swap: bool | None) -> Iterator[str]:
+    """What nobody asked for was done about light and dark, or not, a sentence for each."""
+    for is_swapped, names in UNLIKE.items():
+        if not names or swap is not None:
+            continue
+        shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+        where = f"{len(names)} {'image' if len(names) == 1 else 'images'} ({shown})"
+        why = "is bright where that of the training is dark, or the other way round"
+        if is_swapped:
+            yield f"Light and dark of {where} are swapped: the edge {why}. --no-swap leaves them."
+        else:
+            yield (
+                f"The edge of {where} {why}: what is light there may be dark here, and the model "
+                "knows only one of them. --swap swaps light and dark."
+            )
 
 
 def rows(

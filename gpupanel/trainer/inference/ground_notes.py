@@ -3,8 +3,8 @@
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.trained_on import TrainedOn
 from gpupanel.trainer.datasets.examples import Features, Indices, read_features
-from gpupanel.trainer.datasets.images.edges import edge_means, is_grey, is_ground_unlike
 from gpupanel.trainer.inference.sampled_rows import sampled_rows
+from gpupanel.trainer.parts.image_edges import edge_means, is_grey, is_ground_unlike
 
 _ROOM = 0.1
 _LOOKED_AT = 32

@@ -10,7 +10,7 @@ from PIL import Image
 
 from gpupanel.domain.data import ImagesData, NpzData, Target
 from gpupanel.domain.trained_on import TRAINED_ON_MEMBER, TrainedOn
-from gpupanel.trainer.datasets.images.edges import edge_means, is_ground_unlike
+from gpupanel.trainer.parts.image_edges import edge_means, is_ground_unlike
 from tests.unit.trainer.test_classes_of_the_model import examples_of, model_of, profile_of
 
 DARK, LIGHT = (0.0, 0.1), (0.9, 1.0)

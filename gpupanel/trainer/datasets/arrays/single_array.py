@@ -20,7 +20,6 @@ from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.visible_text import as_utf8, visible_line
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.arrays.npy_examples import NPY, read_npy_example
-from gpupanel.trainer.datasets.images.edges import edge_means, is_ground_unlike
 from gpupanel.trainer.datasets.images.files import image_errors
 from gpupanel.trainer.datasets.images.pixels import pixels_of
 from gpupanel.trainer.datasets.single_data import (
@@ -30,6 +29,7 @@ from gpupanel.trainer.datasets.single_data import (
     example_refused,
 )
 from gpupanel.trainer.datasets.source import Source
+from gpupanel.trainer.parts.image_edges import edge_means, is_ground_unlike
 from gpupanel.trainer.parts.image_pixels import LARGEST_IMAGE_PIXELS
 
 _FILE = "example.npy"

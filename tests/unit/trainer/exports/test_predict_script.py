@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpupanel.trainer.exports import predict
+from gpupanel.domain.data import ImagesData, Target
+from gpupanel.domain.trained_on import TrainedOn
+from gpupanel.trainer.exports import description, predict
 from tests.forked.processes import run_forked
 
 MOST = 2e-6
@@ -122,6 +124,55 @@ def test_that_what_white_is_in_the_data_is_white_in_an_image(
     of_image, of_array = numbers_in(found)
     np.testing.assert_allclose(of_array, wanted, atol=MOST)
     np.testing.assert_allclose(of_image, wanted, atol=1e-3)
+
+
+@pytest.mark.tensorflow
+def test_that_dark_on_light_is_swapped_where_the_training_was_light_on_dark(
+    folder: Path, tmp_path: Path, expected: dict[str, Any]
+) -> None:
+    from PIL import Image
+
+    from gpupanel.trainer.datasets.sources.digits import read_digits
+
+    digit = np.asarray(read_digits().training.features[7])
+    dark = np.rint(digit * (255 / 16)).astype(np.uint8)
+    Image.fromarray(255 - dark).save(tmp_path / "ink.png")
+    script, path = folder / "digits tflite" / "predict.py", tmp_path / "ink.png"
+    wanted = np.exp(expected["digits"][7]) / np.exp(expected["digits"][7]).sum()
+    done = run(script, "--json", path)
+    (answer,) = numbers_in(json.loads(done.stdout))
+    np.testing.assert_allclose(answer, wanted, atol=1e-3)
+    assert "Light and dark of 1 image (ink.png) are swapped" in done.stderr
+
+    left = run(script, "--json", "--no-swap", path)
+    (other,) = numbers_in(json.loads(left.stdout))
+    assert np.abs(other - wanted).max() > 0.01
+    assert "swapped" not in left.stderr
+    colour = run(folder / "images tflite" / "predict.py", "--swap", path)
+    assert (colour.returncode, "takes no grey images" in colour.stderr) == (1, True)
+
+
+def test_that_pictures_as_those_of_the_training_are_given_as_they_are_and_it_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from PIL import Image
+
+    monkeypatch.setattr(predict, "UNLIKE", {True: [], False: []})
+    Image.fromarray(np.full((8, 8), 250, np.uint8)).save(tmp_path / "light.png")
+    data = ImagesData(path="gone", image_size=(8, 8), color="grayscale")
+    known = TrainedOn(predicts=Target.CLASSES, edges=(0.0, 0.1))
+    found = description._input(data, None, None, (8, 8, 1), "float32", None, known)
+    assert found.image is not None
+    wanted = found.image.model_dump()
+
+    given = predict.features_of_image(tmp_path / "light.png", wanted)
+    assert given.max() == given.min() == 250
+    (sentence,) = predict.unlike_grounds(swap=None)
+    assert "light.png" in sentence
+    assert "--swap" in sentence
+    swapped = predict.features_of_image(tmp_path / "light.png", wanted, swap=True)
+    assert swapped.max() == swapped.min() == 5
+    assert list(predict.unlike_grounds(swap=True)) == []
 
 
 @pytest.mark.tensorflow

@@ -3,9 +3,6 @@
 import numpy as np
 import numpy.typing as npt
 
-from gpupanel.trainer.datasets.examples import Array
-
-Floats = npt.NDArray[np.float64]
 _LEAST_SIDE = 4
 _DARK, _BRIGHT = 0.3, 0.6
 """Edges of training examples that are dark, or as far from white bright; and one that is not."""
@@ -17,7 +14,9 @@ def is_grey(shape: tuple[int, ...]) -> bool:
     return is_one and min(shape[:2]) >= _LEAST_SIDE
 
 
-def edge_means(images: Array, rows: npt.NDArray[np.int64] | None = None) -> Floats:
+def edge_means(
+    images: npt.NDArray[np.generic], rows: npt.NDArray[np.int64] | None = None
+) -> npt.NDArray[np.float64]:
     """The mean of the outermost pixels of each image; no others are touched.
 
     Args:
