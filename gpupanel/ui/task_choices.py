@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
+from PySide6.QtCore import QFileInfo
+
+from gpupanel.domain.asked_kind import AskedKind
 from gpupanel.domain.data import DataSettings
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.kind import Kind
@@ -166,9 +169,24 @@ def predicted_files(data: DataSettings) -> tuple[str, ...]:
     return _suffixes(data) or IMAGE_FILES
 
 
+def can_predict_on(trained: Profile | None, paths: Sequence[str]) -> bool:
+    """Whether a model can be given these files: pictures, or data such as that of its training.
+
+    Args:
+        trained: As the run was started; ``None`` when that cannot be read any more.
+        paths: What somebody gives it.
+    """
+    is_alike = trained is not None and _are_read_alike(trained.data, paths)
+    return is_alike or kind_to_predict_on(paths) is not None
+
+
 def _are_read_alike(data: DataSettings, paths: Sequence[str]) -> bool:
-    """Whether that is one file of the kind that the data was read from."""
-    return len(paths) == 1 and Path(paths[0]).suffix.lower() in _suffixes(data)
+    """Whether that is one file, or a folder, of the kind that the data was read from."""
+    if len(paths) != 1:
+        return False
+    # Other folders are of images, also where the training's examples were records of these.
+    is_of_texts = data.asked_kind is AskedKind.TEXT and QFileInfo(paths[0]).isDir()
+    return is_of_texts or Path(paths[0]).suffix.lower() in _suffixes(data)
 
 
 def _suffixes(data: DataSettings) -> tuple[str, ...]:

@@ -46,6 +46,7 @@ from gpupanel.ui.run_page.predict.answer_card import AnswerCard
 from gpupanel.ui.run_page.predict.row_input import RowInput
 from gpupanel.ui.session import Session
 from gpupanel.ui.shown_models import model_of_shown
+from gpupanel.ui.task_choices import predicting_with
 from gpupanel.ui.workers.launch_worker import Launcher
 from gpupanel.ui.workers.prediction_worker import ModelAsker
 from tests.fakes.devices import CPU_ONLY
@@ -233,6 +234,37 @@ def test_that_the_window_works_while_an_answer_is_waited_for(qtbot, desk, pictur
     assert not desk.button("prediction_save").isEnabled()
     desk.model.goes_on.set()
     qtbot.waitUntil(lambda: desk.titles == ["1.png: cat"], timeout=10_000)
+
+
+@pytest.mark.parametrize("data", [TEXTS, TABLE, TextData(path="/data/reviews")])
+def test_that_a_table_on_the_page_of_a_run_of_texts_or_rows_is_predicted_on(
+    qtbot, desk, tmp_path, data
+):
+    desk.model.inputs = PredictionAnswer(columns=COLUMNS, column_count=4)
+    desk.open(qtbot, data)
+    new = tmp_path / "new.csv"
+    new.write_text("sentence\na good film\n")
+    assert desk.drop(new, on=desk.page)
+    assert desk.many == [(str(new),)]
+    trained = desk.control.shown_profile
+    read = predicting_with(trained, "m.keras", (str(new),)).data
+    assert (type(read), read.path) == (type(data), str(new))
+
+
+def test_that_a_folder_on_the_page_of_a_run_of_texts_holds_texts(qtbot, desk, tmp_path):
+    (tmp_path / "new").mkdir()
+    desk.open(qtbot, TEXTS)
+    assert desk.drop(tmp_path / "new", on=desk.page)
+    read = predicting_with(desk.control.shown_profile, "m.keras", desk.many[0]).data
+    assert read == TEXTS.model_copy(update={"path": str(tmp_path / "new")})
+
+
+def test_that_a_table_on_the_page_of_a_run_of_pictures_is_left_to_the_session(
+    qtbot, desk, tmp_path
+):
+    desk.open(qtbot)
+    (tmp_path / "new.csv").write_text("a,b\n1,2\n")
+    assert not desk.drop(tmp_path / "new.csv", on=desk.page)
 
 
 def test_that_many_pictures_and_folders_are_left_to_a_run(qtbot, desk, pictures, tmp_path):

@@ -15,7 +15,6 @@ from typing_extensions import override
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.following.follower import FollowedRun
 from gpupanel.runs.following.status import RunStatus
-from gpupanel.ui.dropped_files import kind_to_predict_on
 from gpupanel.ui.menus.window_actions import WindowActions
 from gpupanel.ui.panels.findings_panel import FindingsPanel
 from gpupanel.ui.panels.live_panel import LivePanel
@@ -32,6 +31,7 @@ from gpupanel.ui.run_page.tabs import RunTabs
 from gpupanel.ui.run_page.words import ShownWords
 from gpupanel.ui.session import Session
 from gpupanel.ui.shown_models import model_of_shown
+from gpupanel.ui.task_choices import can_predict_on
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.file_drops import TakesFiles
 from gpupanel.ui.widgets.layouts import column_in
@@ -200,7 +200,8 @@ class LivePage(TakesFiles, QWidget):
 
     @override
     def can_take(self, paths: tuple[str, ...]) -> bool:
-        return bool(model_of_shown(self._control)) and kind_to_predict_on(paths) is not None
+        can_predict = can_predict_on(self._control.shown_profile, paths)
+        return can_predict and bool(model_of_shown(self._control))
 
     @override
     def take(self, paths: tuple[str, ...]) -> None:

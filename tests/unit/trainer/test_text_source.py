@@ -247,6 +247,15 @@ def test_that_a_table_is_predicted_on_with_or_without_its_target(tmp_path: Path)
     assert (len(found), found.labels) == (2, None)
 
 
+def test_that_the_only_column_is_predicted_on_whatever_it_is_called(tmp_path: Path) -> None:
+    recipe = read(write_table(tmp_path / "t.csv", reviews(40)), predicts="classes").recipe
+    (tmp_path / "n.csv").write_text("satz\ngood one\nbad one\n")
+    assert len(read_all(tmp_path / "n.csv", recipe, text="review")) == 2
+    (tmp_path / "m.csv").write_text("satz,id\ngood one,1\nbad one,2\n")
+    with pytest.raises(ProblemError, match='no column "review"'):
+        read_all(tmp_path / "m.csv", recipe, text="review")
+
+
 def test_that_a_preview_shows_words_lengths_and_how_much_the_vocabulary_knows(
     tmp_path: Path,
 ) -> None:

@@ -130,8 +130,11 @@ def chosen_columns(
     """
     names = tuple(name for name, _ in overview.columns)
     column = text if text is not None else known_text
-    if text is None and column not in names:
-        column = _detected_text(overview, targets)
+    if column not in names:
+        if len(names) == 1 and not needs_targets:
+            column = names[0]  # there is nothing else to predict on, whatever it is called
+        elif text is None:
+            column = _detected_text(overview, targets)
     if column not in names:
         raise problems.unknown_column(overview.path, column, names, "data.text")
     missing = [name for name in targets if name not in names]
