@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLabel, QPushButton
 
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem, Severity
+from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui.run_actions import RunActions
 from gpupanel.ui.run_page.banner import RunBanner
@@ -224,3 +225,12 @@ def test_that_only_what_went_wrong_is_shown_as_such(banner):
     ):
         banner.problem.setProblem(KILLED.model_copy(update={"severity": severity}))
         assert message.property("tone") == tone
+
+
+def test_that_what_a_run_does_stands_beside_its_name(qtbot, banner):
+    banner.resize(744, 60)
+    banner.setEnd("")
+    banner.progress.setStatus(RunStatus(), "Training")
+    title = banner.findChild(QLabel, "shown_run")
+    beside = title.x() + title.sizeHint().width() + 16
+    qtbot.waitUntil(lambda: 0 < banner.progress.x() <= beside + 16)

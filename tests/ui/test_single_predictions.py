@@ -345,6 +345,38 @@ def test_that_heat_maps_are_asked_for_when_they_are_wanted(qtbot, desk, pictures
     assert not any(each.isVisible() for each in shown)
 
 
+def test_that_an_answer_with_its_heat_map_is_whole_in_a_narrow_window(qtbot, desk, pictures):
+    desk.model.answers = lambda asked: classes(cat=0.9).model_copy(
+        update={"heat_map": HEAT if asked.with_heat_map else None}
+    )
+    desk.open(qtbot)
+    desk.page.resize(776, 700)
+    desk.drop(pictures[0])
+    desk.area.answers.heat.click()
+    (card,) = desk.area.findChildren(AnswerCard)
+    picture, heat = (
+        next(each for each in card.findChildren(QLabel) if each.accessibleName() == name)
+        for name in ("Picture", "Heat map")
+    )
+    qtbot.waitUntil(lambda: heat.isVisible() and heat.y() > picture.y(), timeout=10_000)
+    assert card.width() <= card.parentWidget().parentWidget().width()
+    for name in ("prediction_copy", "prediction_save", "prediction_clear"):
+        assert desk.button(name).width() >= desk.button(name).sizeHint().width()
+    desk.page.resize(1200, 700)
+    qtbot.waitUntil(lambda: heat.x() > picture.x() and heat.y() == picture.y(), timeout=10_000)
+
+
+def test_that_it_is_said_that_a_heat_map_is_waited_for(qtbot, desk, pictures):
+    desk.open(qtbot)
+    desk.drop(pictures[0])
+    qtbot.waitUntil(lambda: len(desk.model.examples) == 1, timeout=10_000)
+    qtbot.waitUntil(lambda: "cat" in desk.titles[0], timeout=10_000)
+    desk.model.goes_on.clear()
+    desk.area.answers.heat.click()
+    qtbot.waitUntil(lambda: "The heat map is being made…" in " ".join(desk.words()))
+    desk.model.goes_on.set()
+
+
 def test_that_a_picture_that_is_given_meanwhile_is_named_before_the_next_heat_map(
     qtbot, desk, pictures
 ):

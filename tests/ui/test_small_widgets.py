@@ -1,5 +1,5 @@
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
@@ -7,7 +7,8 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 from gpupanel.ui import theme
 from gpupanel.ui.inputs.switch import Switch
 from gpupanel.ui.widgets.buttons import FocusKeepingButton, FoldButton
-from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState, Tone, set_tone
+from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState, ProseLabel, Tone, set_tone
+from gpupanel.ui.widgets.note_card import NoteCard
 from gpupanel.ui.widgets.sparkline import Sparkline
 from gpupanel.ui.widgets.tool_buttons import ToolButtons
 
@@ -164,3 +165,23 @@ def test_that_a_fold_with_a_long_title_makes_no_column_wider(qtbot):
     fold.resize(200, fold.height())
     assert fold.shownText().endswith("…")
     assert fold.grab().toImage().width() == 200
+
+
+def test_that_the_buttons_of_a_note_stand_below_its_sentence_in_a_narrow_column(qtbot):
+    note = NoteCard("note")
+    qtbot.addWidget(note)
+    note.setSentence("A run of yesterday was stopped and can go on from step 368.")
+    for name in ("Resume", "Open", "Hide"):
+        button = note.add_button(name, name.lower(), name)
+    words = note.findChild(ProseLabel)
+    note.resize(390, 120)
+    with qtbot.waitExposed(note):
+        note.show()
+
+    def top(part):
+        return part.mapTo(note, QPoint(0, 0)).y()
+
+    qtbot.waitUntil(lambda: top(button) >= top(words) + words.height())
+    assert words.width() > 300
+    note.resize(800, 120)
+    qtbot.waitUntil(lambda: top(button) < top(words) + words.height())

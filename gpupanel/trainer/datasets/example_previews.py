@@ -124,7 +124,7 @@ def top_classes(numbers: Array, names: Sequence[str]) -> tuple[ShownClass, ...]:
     """The most probable classes; values as they are, where there are no names."""
     found = np.nan_to_num(numbers.astype(np.float64), posinf=0.0, neginf=0.0)
     if not names:
-        return tuple(ShownClass(name=f"{value:g}") for value in found[:_TOP].tolist())
+        return tuple(ShownClass(name=short_number(value)) for value in found[:_TOP].tolist())
     order = np.argsort(-found, kind="stable")[:_TOP].tolist()
     return tuple(
         ShownClass(name=as_utf8(names[place]), probability=float(found[place])) for place in order
@@ -139,4 +139,4 @@ def readable_label(label: Array, names: Sequence[str], *, of_labels: bool) -> st
     if names:
         number = int(label)
         return as_utf8(names[number]) if 0 <= number < len(names) else str(number)
-    return ", ".join(f"{value:g}" for value in np.ravel(label).tolist()[:_TOP])
+    return "; ".join(map(short_number, np.ravel(label).tolist()[:_TOP]))

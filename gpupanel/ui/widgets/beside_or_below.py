@@ -1,7 +1,6 @@
 """Two parts beside each other, or one below the other where there is no room for both."""
 
-from PySide6.QtCore import QSize
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import QEvent, QSize
 from PySide6.QtWidgets import QBoxLayout, QWidget
 from typing_extensions import override
 
@@ -31,8 +30,14 @@ class BesideOrBelow(QWidget):
         return QSize(max(map(_least_width, self._parts)), super().minimumSizeHint().height())
 
     @override
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
+    def event(self, event: QEvent) -> bool:
+        done = super().event(event)
+        # Before they are shown, and while a part comes or goes, the room is another one.
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.Show, QEvent.Type.LayoutRequest):
+            self._arrange()
+        return done
+
+    def _arrange(self) -> None:
         seen = [part for part in self._parts if not part.isHidden()]
         wanted = sum(map(_least_width, seen)) + GRID * (len(seen) - 1)
         direction = QBoxLayout.Direction

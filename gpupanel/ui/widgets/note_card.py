@@ -3,9 +3,13 @@
 from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.beside_or_below import BesideOrBelow
 from gpupanel.ui.widgets.labels import ProseLabel
 from gpupanel.ui.widgets.layouts import row_in
 from gpupanel.ui.widgets.tips import wrapped
+
+_LEAST_WORDS = 30 * GRID
+"""Pixels of a sentence that has its buttons beside it; else they stand below."""
 
 
 class NoteCard(QFrame):
@@ -21,9 +25,13 @@ class NoteCard(QFrame):
         self.setObjectName(name)
         self.setProperty("card", "true")
         self._words = ProseLabel()
-        self._row = row_in(self)
-        self._row.setContentsMargins(2 * GRID, GRID, GRID, GRID)
-        self._row.addWidget(self._words, 1)
+        self._words.setMinimumWidth(_LEAST_WORDS)
+        buttons = QWidget()
+        self._buttons = row_in(buttons)
+        self._buttons.addStretch(1)
+        row = row_in(self)
+        row.setContentsMargins(2 * GRID, GRID, GRID, GRID)
+        row.addWidget(BesideOrBelow(self._words, buttons))
         self.setSentence("")
 
     def add_button(self, text: str, name: str, tip: str, *, spoken: str = "") -> QPushButton:
@@ -42,7 +50,7 @@ class NoteCard(QFrame):
         if spoken:
             button.setProperty("role", "quiet")
             button.setAccessibleName(spoken)
-        self._row.addWidget(button)
+        self._buttons.insertWidget(self._buttons.count() - 1, button)
         return button
 
     def setSentence(self, sentence: str) -> None:

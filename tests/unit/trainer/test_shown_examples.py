@@ -23,6 +23,7 @@ from gpupanel.files.confusion_file import (
     write_confusion,
 )
 from gpupanel.runs.questions.shown_examples import shown_examples as ask
+from gpupanel.trainer.datasets.example_previews import readable_label, top_classes
 from gpupanel.trainer.inference.predictions import write_predictions
 from gpupanel.trainer.parts.predictions import Predictions
 from gpupanel.trainer.tools.shown_examples import shown_examples
@@ -313,3 +314,9 @@ def test_that_a_process_that_dies_or_babbles_is_a_problem(code: str) -> None:
     slow = asked_of(ask, "import time; time.sleep(60)")
     assert replace(slow, limit_s=0.1)(request).problems
     assert replace(ask, command=("/nowhere/python",))(request).problems
+
+
+def test_that_large_values_are_written_as_everywhere_else() -> None:
+    assert [each.name for each in top_classes(floats(1_475_790.1), ())] == ["1,475,790"]
+    label = readable_label(floats(1_475_790.1, 2.5), (), of_labels=False)
+    assert label == "1,475,790; 2.5"

@@ -76,6 +76,9 @@ class RunBanner(QFrame):
         self._arrange()
         self.progress.setVisible(not words)
         self.progress.bar.setVisible(not words)
+        # What is said stands beside the name: the other column has no room then.
+        self._head.setColumnStretch(1, 1 if words else 0)
+        self._head.setColumnStretch(2, 0 if words else 1)
 
     def setLabel(self, label: str) -> None:
         """Call the run as a person does; empty: as its folder is called."""
@@ -210,7 +213,6 @@ class RunBanner(QFrame):
         head.addWidget(self._state, 0, 1)
         head.addWidget(self.progress, 0, 2)
         head.addWidget(self.progress.bar, 1, 0, 1, 4)
-        head.setColumnStretch(1, 1)
         self._place_buttons(is_beside=True)
         layout = column_in(self, spacing=4)
         layout.addLayout(head)

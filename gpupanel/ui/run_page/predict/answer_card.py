@@ -1,8 +1,17 @@
 """The answer about one example: it, what it is in large letters, and how probable."""
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QPixmap
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QPixmap, QResizeEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+from typing_extensions import override
 
 from gpupanel.ui.run_page.predict.example_answer import GivenExample
 from gpupanel.ui.run_page.predict.heat_picture import heat_picture
@@ -13,6 +22,9 @@ from gpupanel.ui.widgets.labels import ElidedLabel, NameLabel, Note, Tone, set_t
 from gpupanel.ui.widgets.tips import wrapped
 
 _SIDE = 14 * GRID
+_GAP = GRID + GRID // 2
+_LEAST_WORDS, _ROOMY_WORDS = 18 * GRID, 26 * GRID
+"""Pixels for names with their bars: at the least, and where two pictures stand beside them."""
 
 
 class AnswerCard(QFrame):
@@ -47,12 +59,27 @@ class AnswerCard(QFrame):
             words.addWidget(part)
         words.addWidget(self._swap, 0, Qt.AlignmentFlag.AlignLeft)
         words.addStretch(1)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(GRID + GRID // 2, GRID + GRID // 2, 2 * GRID, GRID + GRID // 2)
-        row.setSpacing(GRID + GRID // 2)
+        self._pictures = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._pictures.setSpacing(_GAP)
         for picture in (self._picture, self._heat):
-            row.addWidget(picture, 0, Qt.AlignmentFlag.AlignTop)
+            self._pictures.addWidget(picture, 0, Qt.AlignmentFlag.AlignTop)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(_GAP, _GAP, 2 * GRID, _GAP)
+        row.setSpacing(_GAP)
+        row.addLayout(self._pictures)
         row.addLayout(words, 1)
+
+    @override
+    def minimumSizeHint(self) -> QSize:
+        # That of one picture above the other, however they stand now.
+        return QSize(_width_with(1, _LEAST_WORDS), super().minimumSizeHint().height())
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        direction = QBoxLayout.Direction
+        has_room = self.width() >= _width_with(2, _ROOMY_WORDS)
+        self._pictures.setDirection(direction.LeftToRight if has_room else direction.TopToBottom)
 
     def setExample(self, example: GivenExample, *, waiting: str, with_heat: bool) -> None:
         """Show that.
@@ -83,10 +110,17 @@ class AnswerCard(QFrame):
                 self._heat.show_picture(heat_picture(image, heat, _SIDE), tip)
             if with_heat and answer.without_heat_map:
                 told.append(f"No heat map: {answer.without_heat_map}")
+            elif with_heat and image is not None and heat is None:
+                told.append("The heat map is being made…")
         self._note.setText("\n".join(filter(None, told)))
         self._note.setVisible(bool(self._note.text()))
         is_wrong = answer is not None and not answer.predicted
         set_tone(self._note, Tone.ERROR if is_wrong else Tone.MUTED)
+
+
+def _width_with(pictures: int, words: int) -> int:
+    """Of a card with so many pictures beside so many pixels of words."""
+    return pictures * (_SIDE + _GAP) + words + _GAP + 2 * GRID
 
 
 class _Picture(QLabel):

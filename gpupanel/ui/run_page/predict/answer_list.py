@@ -4,7 +4,7 @@ from functools import partial
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QCheckBox, QLabel, QPushButton, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
 from gpupanel.domain.asked_kind import AskedKind
 from gpupanel.domain.asked_prediction import PredictionAnswer
@@ -12,7 +12,7 @@ from gpupanel.ui import formatting
 from gpupanel.ui.run_page.predict.answer_card import AnswerCard
 from gpupanel.ui.run_page.predict.example_answer import GivenExample, as_csv
 from gpupanel.ui.theme import GRID
-from gpupanel.ui.widgets.labels import EmptyState, set_role
+from gpupanel.ui.widgets.labels import EmptyState, ShorterLabel, set_role
 from gpupanel.ui.widgets.layouts import column_in, discard, row_in
 from gpupanel.ui.widgets.page_scroll import PageScroll
 from gpupanel.ui.widgets.tips import wrapped
@@ -45,7 +45,7 @@ class AnswerList(QWidget):
         self._examples: dict[int, GivenExample] = {}
         self._cards: dict[int, AnswerCard] = {}
         self._next, self._is_loading = 0, True
-        self._count = QLabel()
+        self._count = ShorterLabel()
         self._count.setObjectName("prediction_count")
         self._count.setProperty("role", "title")
         self.heat = QCheckBox("Heat &map")
@@ -56,7 +56,7 @@ class AnswerList(QWidget):
         self.heat.toggled.connect(self._show_heat)
         self._copy = self._button("Cop&y", "prediction_copy", "Copies all answers as a table")
         self._copy.clicked.connect(self._copy_all)
-        self._save = self._button("&Save as CSV…", "prediction_save", "Saves all answers as a file")
+        self._save = self._button("&Save CSV…", "prediction_save", "Saves all answers as a file")
         self._save.clicked.connect(self._save_all)
         self._clear = self._button("Clear", "prediction_clear", "Removes all answers from the page")
         self._clear.clicked.connect(self.clear)
@@ -184,7 +184,7 @@ class AnswerList(QWidget):
     def _show_all(self) -> None:
         count = len(self._examples)
         words = {0: "", 1: "1 answer"}.get(count, f"{formatting.count(count)} answers")
-        self._count.setText(words)
+        self._count.setForms((words, words.partition(" ")[0]))
         self._stack.setCurrentIndex(1 if count else 0)
         has_answers = any(each.answer is not None for each in self._examples.values())
         self._copy.setEnabled(has_answers)
