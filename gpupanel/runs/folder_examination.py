@@ -3,9 +3,8 @@
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from gpupanel.devices.doctor.report import ExaminedFolder
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.cache_folder import cache_root
 from gpupanel.files.file_obstacles import nearest
@@ -15,6 +14,9 @@ from gpupanel.runs.directory.disk_problems import disk_problem, space_problem
 from gpupanel.runs.locations import default_runs_dir, queue_dir
 from gpupanel.runs.named_paths import checked_path
 from gpupanel.runs.trust.trusted import trusted_file
+
+if TYPE_CHECKING:
+    from gpupanel.devices.doctor.report import ExaminedFolder
 
 _FOLDERS: Final[Mapping[str, Callable[[], Path]]] = {
     "Runs": default_runs_dir,
@@ -28,7 +30,7 @@ PATIENCE_S: Final = 10.0
 
 def examined_folders(
     folders: Mapping[str, Callable[[], Path]] = _FOLDERS, patience_s: float = PATIENCE_S
-) -> tuple[ExaminedFolder, ...]:
+) -> "tuple[ExaminedFolder, ...]":
     """What is to be said of each folder; one that is not there is not made.
 
     Args:
@@ -38,7 +40,10 @@ def examined_folders(
     return tuple(_examined(name, where, patience_s) for name, where in folders.items())
 
 
-def _examined(name: str, where: Callable[[], Path], patience_s: float) -> ExaminedFolder:
+def _examined(name: str, where: Callable[[], Path], patience_s: float) -> "ExaminedFolder":
+    # Here and not above: the window examines its folder of runs, and opens without the Doctor.
+    from gpupanel.devices.doctor.report import ExaminedFolder
+
     try:
         folder = where()
     except ProblemError as error:  # nobody knows where

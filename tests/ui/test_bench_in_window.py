@@ -27,11 +27,11 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.runs.history.measured_speeds import remember, remembered
+from gpupanel.runs.tools.bench import bench as bench_tool
 from gpupanel.runs.trust.trusted import CodeNotTrustedError
 from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
-from gpupanel.ui.tools.bench import binding as bench_binding
 from gpupanel.ui.tools.bench.binding import BenchBinding
 from gpupanel.ui.tools.bench.dialog import BenchDialog
 from gpupanel.ui.widgets.problem_row import ProblemRow
@@ -139,7 +139,7 @@ class Comparison(ToolPage):
 @pytest.fixture
 def answer(monkeypatch: pytest.MonkeyPatch) -> Answer:
     answer = Answer()
-    monkeypatch.setattr(bench_binding, "compare", answer)
+    monkeypatch.setattr(bench_tool, "compare", answer)
     return answer
 
 
@@ -275,7 +275,7 @@ def test_that_what_was_measured_says_how_long_a_training_takes_and_is_undone(
         return measured
 
     answer_of_window = pytest.MonkeyPatch()
-    answer_of_window.setattr(bench_binding, "compare", compare)
+    answer_of_window.setattr(bench_tool, "compare", compare)
     button = plan.findChild(QPushButton, "compare_devices")
     qtbot.waitUntil(lambda: button.isVisibleTo(plan))
     assert button.isEnabled()

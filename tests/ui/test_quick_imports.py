@@ -12,6 +12,16 @@ import pytest
 from gpupanel.ui.quick_imports import quick_imports
 
 ROOT = Path(__file__).parents[2]
+NEEDED_LATER = (
+    "gpupanel.devices.doctor",
+    "gpupanel.devices.nvml",
+    "gpupanel.runs.cluster.environments",
+    *(
+        f"gpupanel.runs.tools.{name}."
+        for name in ("batch_search.search", "bench", "self_test", "tracing")
+    ),
+)
+"""What the Doctor, the readings of devices and tools take along that few windows open."""
 CHILD = """
 import gc, json, linecache
 from gpupanel.ui.quick_imports import quick_imports
@@ -27,11 +37,12 @@ print(json.dumps({
     "read": [name for name in linecache.cache if "/gpupanel/" in name],
     "known": feature.pyside_feature_dict["gpupanel.ui.main_window"],
     "objectName": hasattr(QObject, "objectName"),
+    "modules": sorted(name for name in sys.modules if name.startswith("gpupanel.")),
 }))
 """
 
 
-def test_that_no_source_is_read_and_no_garbage_searched_while_the_window_is_imported() -> None:
+def test_that_the_window_is_imported_without_sources_garbage_and_tools() -> None:
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(ROOT)}
     child = subprocess.run(
         [sys.executable, "-c", CHILD],
@@ -46,6 +57,8 @@ def test_that_no_source_is_read_and_no_garbage_searched_while_the_window_is_impo
     assert answer["read"] == []
     assert answer["known"] == 0  # as PySide6 itself answers for a module that uses it
     assert answer["objectName"]
+    unneeded = [name for name in answer["modules"] if name.startswith(NEEDED_LATER)]
+    assert unneeded == []
 
 
 def test_that_modules_are_known_by_their_packages(monkeypatch: pytest.MonkeyPatch) -> None:

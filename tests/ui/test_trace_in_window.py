@@ -16,9 +16,9 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.trace import TracedDevice, TracedOperation, TraceRecord
 from gpupanel.files.plan_file import plan_if_readable
 from gpupanel.files.trace_files import new_trace_folder, write_trace_record
+from gpupanel.runs.tools.tracing import tracing as run_tracing
 from gpupanel.runs.tools.tracing.tracing import RunTraces, Trace, TraceStage
 from gpupanel.ui.main_window import MainWindow
-from gpupanel.ui.tools.trace import binding as trace_binding
 from gpupanel.ui.tools.trace.binding import TraceBinding
 from gpupanel.ui.tools.trace.dialog import TraceDialog
 from gpupanel.ui.tools.trace.operations import TracedOperationsTable
@@ -82,8 +82,8 @@ class Tracing:
 @pytest.fixture
 def tracing(monkeypatch: pytest.MonkeyPatch) -> Tracing:
     tracing = Tracing()
-    monkeypatch.setattr(trace_binding, "take_trace", tracing.take)
-    monkeypatch.setattr(trace_binding, "read_trace", tracing.of)
+    monkeypatch.setattr(run_tracing, "take_trace", tracing.take)
+    monkeypatch.setattr(run_tracing, "read_trace", tracing.of)
     return tracing
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
@@ -12,7 +12,6 @@ from gpupanel.domain.batch_fit import BatchFit, batch_fit_request
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.profile import Profile
 from gpupanel.runs.readiness import Machine
-from gpupanel.runs.tools.batch_search.search import find_batches
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.tools.session_report_binding import SessionReportBinding
@@ -28,7 +27,7 @@ class BatchFitBinding(SessionReportBinding["BatchFitDialog", Profile]):
     Args:
         page: Asks, and shows a setting that a problem is about.
         window: What the dialog stands before.
-        find: Tries them.
+        find: Tries them; in processes when left out.
     """
 
     def __init__(
@@ -36,9 +35,9 @@ class BatchFitBinding(SessionReportBinding["BatchFitDialog", Profile]):
         session: Session,
         page: SessionPage,
         window: QWidget,
-        find: Callable[..., BatchFit] = find_batches,
+        find: Callable[..., BatchFit] | None = None,
     ) -> None:
-        self._find = find
+        self._find = find or _found
         worker = ToolWorker("trying batches", BatchFit)
         super().__init__(session, page, window, worker, page.plan.estimate.find_batch.clicked)
         worker.answered.connect(self._follow)
@@ -79,3 +78,10 @@ class BatchFitBinding(SessionReportBinding["BatchFitDialog", Profile]):
             "strategy": profile.strategy.model_copy(update={"shares": shares}),
         }
         self._session.edit(profile.model_copy(update=parts))
+
+
+def _found(profile: Profile, machine: Machine, **asked: Any) -> BatchFit:  # noqa: ANN401
+    # Here and not above: most windows try no batches.
+    from gpupanel.runs.tools.batch_search.search import find_batches
+
+    return find_batches(profile, machine, **asked)

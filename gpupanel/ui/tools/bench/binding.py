@@ -13,10 +13,8 @@ from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.runs.directory.profile_file import anchored
-from gpupanel.runs.history.measured_speeds import remembered
 from gpupanel.runs.questions.question import OnProgress
 from gpupanel.runs.readiness import Machine
-from gpupanel.runs.tools.bench.bench import compare
 from gpupanel.runs.trust.trusted import CodeNotTrustedError
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
@@ -80,6 +78,10 @@ class BenchBinding(SessionReportBinding["BenchDialog", Profile]):
         profile, recalls = self._session.profile, self._recalls
 
         def ask(*, cancelled: Event, on_progress: OnProgress) -> Bench:
+            # Here and not above: most windows compare no devices.
+            from gpupanel.runs.history.measured_speeds import remembered
+            from gpupanel.runs.tools.bench.bench import compare
+
             known = remembered(anchored(profile, Path.cwd()), inventory) if recalls else None
             try:
                 return known or compare(

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 from threading import Event
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
@@ -16,7 +16,6 @@ from gpupanel.planning.self_test import self_test_settings
 from gpupanel.runs.questions.question import OnProgress
 from gpupanel.runs.readiness import Machine, read_machine
 from gpupanel.runs.self_test_memory import recall_self_test
-from gpupanel.runs.tools.self_test.testing import run_self_test
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.tools.session_report_binding import SessionReportBinding
@@ -33,7 +32,7 @@ class SelfTestBinding(SessionReportBinding["SelfTestDialog", Profile]):
     Args:
         page: Asks, and shows a setting that a problem is about.
         window: What the dialog stands before.
-        test: Tests them.
+        test: Tests them; in processes when left out.
         read: Reads what is free of them.
     """
 
@@ -42,10 +41,10 @@ class SelfTestBinding(SessionReportBinding["SelfTestDialog", Profile]):
         session: Session,
         page: SessionPage,
         window: QWidget,
-        test: Callable[..., SelfTest] = run_self_test,
+        test: Callable[..., SelfTest] | None = None,
         read: Callable[[], Machine] = read_machine,
     ) -> None:
-        self._test, self._read = test, read
+        self._test, self._read = test or _tested, read
         self._is_again = False
         worker = ToolWorker("testing the devices", SelfTest)
         super().__init__(session, page, window, worker, page.plan.test_machine.clicked)
@@ -108,3 +107,10 @@ class SelfTestBinding(SessionReportBinding["SelfTestDialog", Profile]):
         """Have the session know what is remembered of these devices; only the last is heard."""
         self._memory.drop()
         self._memory.submit(partial(recall_self_test, inventory), self._session.set_self_test)
+
+
+def _tested(profile: Profile, machine: Machine, **asked: Any) -> SelfTest:  # noqa: ANN401
+    # Here and not above: most windows test no devices.
+    from gpupanel.runs.tools.self_test.testing import run_self_test
+
+    return run_self_test(profile, machine, **asked)

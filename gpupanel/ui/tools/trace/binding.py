@@ -1,6 +1,5 @@
 """Has the shown run traced when a person asks for it, and shows what came of it."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from threading import Event
@@ -14,20 +13,15 @@ from typing_extensions import override
 from gpupanel.domain.problem import Problem
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.questions.question import OnProgress
-from gpupanel.runs.tools.tracing.tracing import (
-    RunTraces,
-    Trace,
-    has_profiler_page,
-    read_trace,
-    take_trace,
-    traces_of,
-)
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.run_page.page import LivePage
 from gpupanel.ui.tools.tool_binding import ToolDialogBinding
 from gpupanel.ui.workers.tool_worker import ToolWorker
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gpupanel.runs.tools.tracing.tracing import RunTraces, Trace
     from gpupanel.ui.tools.trace.dialog import TraceDialog
 
 
@@ -66,6 +60,9 @@ class TraceBinding(ToolDialogBinding["TraceDialog"]):
         layout = self._control.shown
         if layout is None:
             return
+        # Here and in what follows: most windows trace no run.
+        from gpupanel.runs.tools.tracing.tracing import RunTraces, traces_of
+
         dialog = self._dialog_made()
         if self._known is None or layout != self._known.layout:
             self.worker.cancel()
@@ -79,6 +76,7 @@ class TraceBinding(ToolDialogBinding["TraceDialog"]):
 
     @override
     def _dialog_class(self) -> "Callable[[QWidget], TraceDialog]":
+        from gpupanel.runs.tools.tracing.tracing import has_profiler_page
         from gpupanel.ui.tools.trace.dialog import TraceDialog
 
         return partial(TraceDialog, has_page=has_profiler_page())
@@ -92,31 +90,39 @@ class TraceBinding(ToolDialogBinding["TraceDialog"]):
 
     @Slot(int, object)
     def _take(self, steps: int, process: int | None) -> None:
+        from gpupanel.runs.tools.tracing.tracing import take_trace
+
         self._begin(lambda layout, **asked: take_trace(layout, steps, process, **asked))
 
     @Slot(int)
     def _read(self, number: int) -> None:
+        from gpupanel.runs.tools.tracing.tracing import read_trace
+
         self._begin(
             lambda layout, cancelled, on_progress: read_trace(layout, number, cancelled=cancelled)
         )
 
-    def _begin(self, find: Callable[..., Trace]) -> None:
+    def _begin(self, find: "Callable[..., Trace]") -> None:
         """Show the trace that is found so, and the traces that there are afterwards."""
         if self._known is None:
             return
+        from gpupanel.runs.tools.tracing.tracing import traces_of
+
         layout = self._known.layout
 
-        def ask(*, cancelled: Event, on_progress: OnProgress) -> RunTraces:
+        def ask(*, cancelled: Event, on_progress: OnProgress) -> "RunTraces":
             return traces_of(layout, find(layout, cancelled=cancelled, on_progress=on_progress))
 
         self.worker.begin(ask)
 
     @Slot(object)
-    def _remember(self, found: RunTraces) -> None:
+    def _remember(self, found: "RunTraces") -> None:
         self._known = found
 
-    def _without(self, problems: tuple[Problem, ...]) -> RunTraces | None:
+    def _without(self, problems: tuple[Problem, ...]) -> "RunTraces | None":
         """What is known, and why there is no trace."""
+        from gpupanel.runs.tools.tracing.tracing import Trace
+
         known = self._known
         return known and replace(known, trace=Trace(known.layout, problems=problems))
 
