@@ -1,5 +1,6 @@
 """``python -m gpupanel`` and the ``gpupanel`` command."""
 
+import gc
 import os
 import sys
 from contextlib import suppress
@@ -17,12 +18,16 @@ if os.environ.get("PYTHONWARNINGS"):
     warnings.resetwarnings()
     warnings.simplefilter("ignore")
 
+# What imports leave stays, and would be searched for garbage dozens of times.
+gc.disable()
 try:
     from gpupanel.cli.app import main
 except Exception as error:  # noqa: BLE001 - packages of another environment raise whatever they do
     from gpupanel.devices.start_refusal import start_refusal
 
     sys.exit(start_refusal(error, os.environ))
+finally:
+    gc.enable()
 
 if __name__ == "__main__":
     main()

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from enum import IntEnum
-from typing import Protocol, TypeVar, cast, runtime_checkable
+from typing import TypeVar, cast
 
 from PySide6.QtCore import QObject, SignalInstance, Slot
 
@@ -26,16 +26,6 @@ class StopRank(IntEnum):
     """It reads, asks a child process, or writes."""
     RUN = 4
     """It steers the run, which goes on without the window."""
-
-
-@runtime_checkable
-class _Refusing(Protocol):
-    refused: SignalInstance
-
-
-@runtime_checkable
-class _Stoppable(Protocol):
-    def stop(self) -> None: ...
 
 
 class WindowParts:
@@ -69,11 +59,12 @@ class WindowParts:
             stop: How it ends, where it has no method ``stop``.
         """
         self._by_kind[type(part)] = part
-        has: object = part
-        if isinstance(has, _Refusing):
-            has.refused.connect(self.refusals(refusal).show)
-        if stop is None and isinstance(has, _Stoppable):
-            stop = has.stop
+        # Not by protocols: to ask for these takes longer than to make many a part.
+        refused: SignalInstance | None = getattr(part, "refused", None)
+        if refused is not None:
+            refused.connect(self.refusals(refusal).show)
+        if stop is None:
+            stop = getattr(part, "stop", None)
         if stop is not None:
             self._stops.append((ending, stop))
         return part
