@@ -20,6 +20,7 @@ from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.ui.app import make_application, make_window
+from gpupanel.ui.garbage_collection import GarbageCollection
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.run_state import RunState
 
@@ -83,6 +84,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=20.0)
     arguments = parser.parse_args()
     application = make_application()
+    GarbageCollection(application).install()  # as the application does
     with tempfile.TemporaryDirectory() as folder:
         settings = QSettings(f"{folder}/settings.ini", QSettings.Format.IniFormat)
         window = make_window(application, settings, Path(folder) / "runs")

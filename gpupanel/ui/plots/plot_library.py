@@ -3,11 +3,19 @@
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
+from importlib import import_module
 
 from PySide6 import QtCore, QtGui, QtWidgets
 
 _TURN_S = 0.01
 _CANVAS = "gpupanel.ui.plots.plot_canvas"
+_TAKEN_ALONG = (
+    *("numpy", "numpy.typing", "colorama", "cProfile", "pydoc", "xml.etree.ElementTree"),
+    *("multiprocessing.util", "multiprocessing.connection"),
+    *(f"PySide6.{name}" for name in ("QtSvg", "QtOpenGL", "QtOpenGLWidgets", "QtTest")),
+)
+"""What pyqtgraph imports besides: half of the time that it takes at once without these."""
 
 
 class PlotLibrary:
@@ -20,7 +28,7 @@ class PlotLibrary:
     """
 
     def __init__(self) -> None:
-        self._names = self._qt_names()
+        self._parts = self._loaded_parts()
 
     @property
     def is_loaded(self) -> bool:
@@ -28,15 +36,20 @@ class PlotLibrary:
         return _CANVAS in sys.modules
 
     def load_some(self) -> None:
-        """Go on with loading for some milliseconds; the last part takes a few hundred."""
+        """Go on with loading for some milliseconds; numpy, and the last part, take a hundred."""
         end = time.monotonic() + _TURN_S
-        for module, name in self._names:
-            getattr(module, name)
+        for _ in self._parts:
             if time.monotonic() > end:
                 return
         import gpupanel.ui.plots.plot_canvas  # noqa: F401
 
-    def _qt_names(self) -> Iterator[tuple[object, str]]:
+    def _loaded_parts(self) -> Iterator[None]:
+        """Loads one of them at each step."""
         for module in (QtCore, QtGui, QtWidgets):
             for name in dir(module):
-                yield module, name
+                getattr(module, name)
+                yield
+        for name in _TAKEN_ALONG:
+            with suppress(ImportError):  # another version of pyqtgraph may do without it
+                import_module(name)
+            yield
