@@ -20,7 +20,10 @@ _CONTENTS = {
     "one, the predicted class by name and number and the probability of each (or the value), label "
     "where it is known.",
 }
-_DROP = "Drop images here, or a folder of them, to predict on these with the same model."
+_DROP = (
+    "Drop pictures, or data such as that of the training, here to predict on it with the same "
+    "model."
+)
 
 
 class PredictionsView(QWidget):
