@@ -1,7 +1,7 @@
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QPushButton
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QPushButton, QScrollArea
 
 from gpupanel.domain.cuda_variables import CudaVariables
 from gpupanel.domain.device import CPU_KEY, DeviceInventory, UnresponsiveGpu
@@ -474,3 +474,22 @@ def test_that_a_problem_leaves_a_low_panel_to_the_devices(panel, qtbot):
     assert panel.general.height() < 460 // 5
     panel.resize(304, 700)
     qtbot.waitUntil(lambda: len(seen(panel.general, QPushButton)) == 2)
+
+
+def test_that_a_problem_below_the_devices_is_as_wide_as_their_cards(panel, qtbot):
+    panel.setInventory(TWO_UNEQUAL)
+    problem = Problem(code="memory_limit_cancels_growth", field="memory", message="One grows.")
+    panel.setProblems((problem,))
+    bar = panel.findChild(QScrollArea).verticalScrollBar()
+    first = cards(panel)[0]
+
+    def ends_alike():
+        note = panel.general
+        return note.mapTo(panel, QPoint(note.width(), 0)).x() == (
+            first.mapTo(panel, QPoint(first.width(), 0)).x()
+        )
+
+    panel.resize(320, 1400)
+    qtbot.waitUntil(lambda: bar.maximum() == 0 and ends_alike())
+    panel.resize(320, 520)
+    qtbot.waitUntil(lambda: bar.maximum() > 0 and ends_alike())

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QScrollArea, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QToolButton, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from gpupanel.domain.cluster import ClusterReading
@@ -216,8 +216,19 @@ class DevicePanel(QWidget):
         layout.addWidget(self.head)
         layout.addWidget(self._scroll, 1)
         # Below what scrolls: a problem that comes or goes must not move a card under the mouse.
-        layout.addWidget(self.general)
+        self._below = QHBoxLayout()
+        self._below.addWidget(self.general)
+        layout.addLayout(self._below)
+        self._scroll.verticalScrollBar().rangeChanged.connect(self._align_below)
+        self._align_below()
         self.setMinimumWidth(304)
+
+    @Slot()
+    def _align_below(self) -> None:
+        """What stands below the cards ends where they end, with a scroll bar beside them or not."""
+        bar = self._scroll.verticalScrollBar()
+        beside = bar.sizeHint().width() if bar.maximum() > bar.minimum() else 0
+        self._below.setContentsMargins(0, 0, GRID // 2 + beside, 0)
 
     def _make_cards(self, inventory: DeviceInventory) -> None:
         if self._cards.setInventory(inventory):
