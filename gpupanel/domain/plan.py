@@ -229,12 +229,13 @@ class LaunchPlan(Value):
 
     def replicas_on(self, key: str) -> list[int]:
         """The numbers of the replicas that a physical device works for."""
-        return [
-            number
-            for number, each in enumerate(self.replicas)
-            if each.device_key == key
-            or key in (place.device_key for place in self.places_of(number))
-        ]
+        numbers = range(len(self.replicas))
+        return [number for number in numbers if key in self.devices_of_replica(number)]
+
+    def devices_of_replica(self, number: int) -> tuple[str, ...]:
+        """The key of each physical device that works for a replica, each once."""
+        places = self.places_of(number) or (self.replicas[number],)
+        return tuple(dict.fromkeys(place.device_key for place in places))
 
     def devices_of_stage(self, stage: int) -> tuple[str, ...]:
         """The key of each physical device that has the layers of that stage, each once."""

@@ -1,6 +1,6 @@
 """How a device looks and is called wherever a plan speaks of it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -32,6 +32,10 @@ class DeviceLabels:
     def label(self, key: str, name: str = "") -> str:
         """A short name that distinguishes the device; from ``name`` when it is unknown."""
         return self._labels.get(key) or formatting.short_device_name(name or key)
+
+    def together(self, keys: Sequence[str]) -> str:
+        """The short names of devices that work together."""
+        return " + ".join(map(self.label, keys))
 
     def names(self) -> dict[str, str]:
         """The short name of each of the devices, by key."""

@@ -44,11 +44,13 @@ def segments(
     return [
         ShareSegment(
             share=share,
-            name=replica_name(replica.index, device_labels.label(replica.device_key)),
+            name=replica_name(
+                replica.index, device_labels.together(plan.devices_of_replica(number))
+            ),
             color=device_labels.color(replica.device_key),
             note=formatting.rate(rates[replica.index]) if replica.index in rates else "",
         )
-        for replica, share in zip(plan.replicas, shares, strict=True)
+        for number, (replica, share) in enumerate(zip(plan.replicas, shares, strict=True))
     ]
 
 

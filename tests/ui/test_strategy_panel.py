@@ -333,6 +333,14 @@ def test_that_replicas_of_several_devices_share_batches(panel, qtbot):
     assert (panel.value().shares, panel.value().placement) == ("equal", "auto")
 
 
+def test_that_a_replica_is_named_by_all_of_its_devices():
+    strategy = StrategySettings(kind=StrategyKind.MODEL_PARALLEL, devices_per_replica=2)
+    gpus = DeviceSettings(visible=tuple(gpu.key for gpu in TWO_GPUS.gpus))
+    plan = prepare(Profile(devices=gpus, strategy=strategy), TWO_GPUS).plan
+    segments = measured_shares.segments(plan, plan.shares, (), DeviceLabels(TWO_GPUS))
+    assert [each.name for each in segments] == ["Replica 0 · RTX 4090 + RTX 3060"]
+
+
 def test_that_quotas_of_the_optimizers_state_begin_with_what_the_plan_says(panel, qtbot):
     panel.show()
     _choose(panel, "strategy_chooser", StrategyKind.MIRRORED)

@@ -62,6 +62,7 @@ def test_that_devices_that_follow_each_other_make_a_replica() -> None:
     keys = [[place.device_key for place in plan.places_of(number)] for number in range(2)]
     assert keys == [[RTX_4090.key, ANOTHER_4090.key], [RTX_3060.key, ANOTHER_3060.key]]
     assert plan.devices_of_stage(1) == (ANOTHER_4090.key, ANOTHER_3060.key)
+    assert plan.devices_of_replica(0) == (RTX_4090.key, ANOTHER_4090.key)
     assert plan.replicas_on(ANOTHER_3060.key) == [1]
     assert plan.divides_batches
 

@@ -56,7 +56,7 @@ class StagePart(QWidget):
             [
                 ShareSegment(
                     share=len(stage.layers),
-                    name=" and ".join(map(labels.label, stage.device_keys)),
+                    name=labels.together(stage.device_keys),
                     color=labels.color(stage.device_keys[0]),
                     note=f"{stage.work:.0%} of the work",
                 )

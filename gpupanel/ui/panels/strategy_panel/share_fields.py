@@ -51,12 +51,11 @@ class ShareFields(QWidget):
 
     def setPlan(self, plan: LaunchPlan | None, device_labels: DeviceLabels) -> None:
         """Names the devices of the replicas, where the plan has as many."""
-        replicas = plan.replicas if plan and len(plan.replicas) == len(self._rows) else ()
-        for row, replica in zip(self._rows, replicas, strict=False):
-            row.show_device(
-                device_labels.color_number(replica.device_key),
-                device_labels.label(replica.device_key),
-            )
+        if plan is None or len(plan.replicas) != len(self._rows):
+            return
+        for number, row in enumerate(self._rows):
+            keys = plan.devices_of_replica(number)
+            row.show_device(device_labels.color_number(keys[0]), device_labels.together(keys))
 
     def _take(self, _replica: int, _share: int) -> None:
         self.valueChanged.emit(self.value())
