@@ -18,7 +18,7 @@ if os.environ.get("PYTHONWARNINGS"):
     warnings.resetwarnings()
     warnings.simplefilter("ignore")
 
-# What imports leave stays, and would be searched for garbage dozens of times.
+# What imports leave stays: it would be searched for garbage dozens of times, now and later.
 gc.disable()
 try:
     from gpupanel.cli.app import main
@@ -27,6 +27,7 @@ except Exception as error:  # noqa: BLE001 - packages of another environment rai
 
     sys.exit(start_refusal(error, os.environ))
 finally:
+    gc.freeze()
     gc.enable()
 
 if __name__ == "__main__":
