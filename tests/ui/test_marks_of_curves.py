@@ -174,3 +174,20 @@ def test_that_a_finding_of_a_clock_beyond_all_times_stands_at_the_start(panel):
     places = panel.plot_wall.loss_plot.canvas.marked_findings()
     assert np.isfinite(places).all()
     assert 0.0 <= places.min() <= places.max() <= 31.0
+
+
+def test_that_a_ring_at_the_end_of_its_range_is_whole_in_a_low_plot(panel):
+    panel.addEvents(list(epochs(4, [0.3, 0.2], [1.0, 0.9])))
+    panel.resize(1_100, 420)
+    canvas = panel.plot_wall.metric_plot.canvas
+    QTest.qWait(20)
+    panel.plot_wall.redraw()
+    ring = canvas.curves[1].items[2]
+    (height,) = ring.getData()[1]
+    assert height == pytest.approx(100.0)
+
+    box = canvas.getPlotItem().getViewBox()
+    low, high = canvas.value_range
+    above = (high - height) / (high - low) * box.height()
+    assert box.height() < 120
+    assert above >= 8.5

@@ -87,6 +87,11 @@ class DrawnCurve:
         places, values = self._line.getData()
         return (np.empty(0), np.empty(0)) if places is None else (places, values)
 
+    @property
+    def may_have_ring(self) -> bool:
+        """Whether its best point gets one, once there is a best one."""
+        return self._ring is not None
+
     def ring_points(self) -> tuple[Floats, Floats]:
         """Place and height of the ring, if there is one."""
         if self._ring is None:

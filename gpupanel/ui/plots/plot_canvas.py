@@ -25,6 +25,8 @@ _GREATEST = 1e300
 """Of values that are shown: a range and its margins stay numbers."""
 _MARGIN = 0.08
 """Of the range of values, above and below it: labels at its ends need the room."""
+_RING_ROOM = 9.0
+"""Pixels of half a ring, which may be around a value at an end."""
 
 
 class PlotCanvas(PlotSurface):
@@ -63,6 +65,7 @@ class PlotCanvas(PlotSurface):
         super().__init__(bottom_axis(AxisKind.TIME), values, box, parent, has_columns=False)
         self._fixed, self._bounds = value_range, bounds
         self._shown: tuple[float, float] | None = None
+        self._margin = _MARGIN
         self._fitted_times: tuple[float, float] | None = None
         self._has_chosen_values = False
         self._scale: AxisScale = SAME_SCALE
@@ -208,6 +211,8 @@ class PlotCanvas(PlotSurface):
             elif self._times != self._fitted_times:
                 # A person looks closer: what fitted the part before is no measure for this one.
                 self._fit(None)
+            if self._shown is not None and not keep_axes and self._margin != self._wanted_margin():
+                self._show_values(self._shown)
         if self._marks is not None:
             size = (self._box.width(), self._box.height())
             self._marks.redraw(self._times, self.value_range, size, self._scale)
@@ -312,4 +317,12 @@ class PlotCanvas(PlotSurface):
             self._show_values(wanted)
 
     def _show_values(self, shown: tuple[float, float]) -> None:
-        self._box.setYRange(*shown, padding=_MARGIN)
+        self._margin = self._wanted_margin()
+        self._box.setYRange(*shown, padding=self._margin)
+
+    def _wanted_margin(self) -> float:
+        """Of the range of values: in a low plot more than labels need, for rings."""
+        if not any(drawn.may_have_ring for drawn in self.curves):
+            return _MARGIN
+        height = float(self._box.height())
+        return max(_MARGIN, _RING_ROOM / max(height - 2.0 * _RING_ROOM, _RING_ROOM))
