@@ -8,6 +8,7 @@ import pytest
 
 from gpupanel.domain.data import DataSettings, TableData, TextData
 from gpupanel.domain.problem import ProblemError, Severity
+from gpupanel.trainer.datasets.tables.header_line import detected_header
 from tests.unit.trainer.test_cells_as_names import by_script, noted, read
 
 
@@ -113,6 +114,25 @@ def test_that_a_first_line_that_holds_what_rows_hold_is_a_row(tmp_path: Path) ->
     assert change.path == ("data", "header")
     named = read(TableData(path=path, header=change.value, categories=("film 0 was fine",)))
     assert len(named.training) == 39
+
+
+@pytest.mark.parametrize(
+    ("first", "is_name"),
+    [
+        ("review", True),
+        ("text of the review, as written", True),
+        ("What did you like about our shop, all in all?", True),
+        ("The soup was cold but the waiter was kind.", False),
+    ],
+)
+def test_that_the_first_of_texts_alone_is_a_text_as_the_others_are(
+    first: str, is_name: bool
+) -> None:
+    long = [[f"Number {n} " + "went on and on about the food " * 3] for n in range(9)]
+    named, is_unsure = detected_header([first], long, str.isdecimal)
+    assert (named, is_unsure) == (is_name, not is_name)
+    words = [["good"], ["bad, really bad"], ["so so"]]
+    assert detected_header([first], words, str.isdecimal) == (True, False)
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,15 @@
 """Whether the first line of a table names its columns: by what these hold below it."""
 
 from collections.abc import Callable, Sequence
+from statistics import median
+from typing import Final
 
 from gpupanel.domain.empty_words import empty_words
 
+_WORDS_OF_A_TEXT: Final = 4
+"""Names of columns rarely have as many words."""
+_AS_LONG: Final = 3
+"""A text has at least this part, one over it, of the words that are usual."""
 _EMPTY = empty_words(None).in_numbers
 
 
@@ -13,7 +19,8 @@ def detected_header(
     """Whether a first line names the columns, and whether that is unsure.
 
     A cell that is no number over a column of numbers is a name; so is one that a column of few
-    values does not hold. A number is a cell of a row, unless the numbers of the line count: years,
+    values does not hold. The only cell of a line is a text, where it is about as long as those
+    below it. A number is a cell of a row, unless the numbers of the line count: years,
     or the places of columns.
 
     Args:
@@ -32,6 +39,7 @@ def detected_header(
     if not any(map(is_number, first)):
         # Without a number, names and rows are alike: most tables have names.
         is_row = len(first) > 1 and False in seen and True not in seen
+        is_row = is_row or (len(first) == 1 and _is_text_of(first[0], [row[0] for row in rows]))
         has_names = not is_row and (any(cell.strip() for cell in first) or not rows)
         return has_names, is_row
     if rows and (_counts(first) and not any(map(_counts, rows[:20]))):
@@ -40,6 +48,16 @@ def detected_header(
         numbers = [cell.strip() for cell in first if is_number(cell)]
         return len({*numbers}) == len(numbers), True
     return False, True in seen
+
+
+def _is_text_of(cell: str, column: Sequence[str]) -> bool:
+    """Whether the first line of a file of texts alone, one a line, is a text as the others are."""
+    words, others = len(cell.split()), [len(each.split()) for each in column if each.strip()]
+    # A survey's column has a question for its name.
+    if words < _WORDS_OF_A_TEXT or not others or cell.rstrip().endswith(("?", ":")):
+        return False
+    usual = median(others)
+    return usual >= _WORDS_OF_A_TEXT and _AS_LONG * words >= usual
 
 
 def _is_name(cell: str, column: Sequence[str], is_number: Callable[[str], bool]) -> bool | None:
