@@ -173,7 +173,7 @@ def test_that_every_command_is_understood(page: str, command: str) -> None:
         assert arguments[0] == Path(predict.__file__).name
         options = {each for each in arguments if each.startswith("--")}
         source = Path(predict.__file__).read_text()
-        assert options <= set(re.findall(r'add_argument\("(--\w+)"', source))
+        assert options <= set(re.findall(r'add_argument\(\s*"(--\w+)"', source))
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,8 @@ import numpy.typing as npt
 from pydantic import ValidationError
 
 from gpupanel import __version__
-from gpupanel.domain.data import DataSettings, ImagesData, Scaling, Target
+from gpupanel.domain.asked_kind import AskedKind
+from gpupanel.domain.data import DataSettings, Scaling, Target
 from gpupanel.domain.empty_words import empty_words
 from gpupanel.domain.model_export import ModelExportRequest, ModelFormat
 from gpupanel.domain.problem import ProblemError
@@ -318,7 +319,7 @@ def _image(
         greatest=greatest,
         white_value=white,
         edges=edges,
-        swaps=edges is not None and not isinstance(settings, ImagesData),
+        swaps=edges is not None and (settings is None or settings.asked_as is AskedKind.ARRAY),
     )
 
 

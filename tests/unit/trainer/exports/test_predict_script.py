@@ -146,7 +146,8 @@ def test_that_dark_on_light_is_swapped_where_the_training_was_light_on_dark(
 
     left = run(script, "--json", "--no-swap", path)
     (other,) = numbers_in(json.loads(left.stdout))
-    assert np.abs(other - wanted).max() > 0.01
+    # Whatever the network learned, or did not: ten times what rounds in the answer above.
+    assert np.abs(other - wanted).max() > 10 * np.abs(answer - wanted).max()
     assert "swapped" not in left.stderr
     colour = run(folder / "images tflite" / "predict.py", "--swap", path)
     assert (colour.returncode, "takes no grey images" in colour.stderr) == (1, True)
