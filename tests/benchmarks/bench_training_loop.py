@@ -58,7 +58,7 @@ def architecture(name: str, replicas: int = 1) -> Case:
     model = ApplicationModel(source=name, batch_norm_synchronized=False)
     title = f"{name} 64x64, batch 16, {replicas} logical device{'s' if replicas > 1 else ''}"
     # Few: they take long, and hardly depend on the loop.
-    return Case(title, model, (64, 64, 3), 160, 16, replicas=replicas, epochs=2, rounds=2)
+    return Case(title, model, (64, 64, 3), 96, 16, replicas=replicas, epochs=2, rounds=1)
 
 
 MLP = MlpModel(hidden=(128,))
