@@ -271,6 +271,7 @@ def test_that_layers_of_a_saved_model_learn_later(runs: dict[str, RunLayout]) ->
     assert began.trainable_parameters == (3 * 3 * 4 + 1) * 6 + 7 * 10
 
 
+@pytest.mark.long
 def test_that_a_run_says_when_layers_begin_to_learn(runs: dict[str, RunLayout]) -> None:
     reported = all_events(runs["one device"])
     (ready,) = (each for each in reported if isinstance(each, ModelReady))

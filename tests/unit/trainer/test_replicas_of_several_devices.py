@@ -31,7 +31,7 @@ from tests.unit.trainer.trained_runs import (
     variables,
 )
 
-pytestmark = pytest.mark.tensorflow
+pytestmark = [pytest.mark.tensorflow, pytest.mark.long]
 
 LARGE = FEW.model_copy(
     update={
@@ -114,7 +114,6 @@ PAIRS = {
 }
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", PAIRS)
 def test_that_bits_are_those_of_replicas_of_one_device(
     runs: dict[str, RunLayout], name: str
@@ -124,7 +123,6 @@ def test_that_bits_are_those_of_replicas_of_one_device(
     assert furthest(runs[PAIRS[name]], runs[name]) < 1e-6
 
 
-@pytest.mark.long
 def test_that_a_pipeline_in_each_replica_learns_to_the_bit_what_devices_learn_in_turn(
     runs: dict[str, RunLayout],
 ) -> None:
@@ -152,7 +150,6 @@ def test_that_each_replica_has_every_layer_on_a_device_of_its_own(
     }
 
 
-@pytest.mark.long
 def test_that_normalisation_over_all_replicas_works_where_its_layer_is(
     tmp_path: Path, make_run: MakeRun
 ) -> None:
@@ -176,7 +173,6 @@ def test_that_normalisation_over_all_replicas_works_where_its_layer_is(
     assert found == {4: {"0", "2"}, 24: {"1", "3"}}
 
 
-@pytest.mark.long
 def test_that_layers_that_a_library_builds_are_placed_and_learn_the_same(
     tmp_path: Path, make_run: MakeRun
 ) -> None:
@@ -215,7 +211,6 @@ def test_that_layers_that_a_library_builds_are_placed_and_learn_the_same(
     }
 
 
-@pytest.mark.long
 def test_that_shares_are_measured(runs: dict[str, RunLayout]) -> None:
     events = all_events(runs["measured shares"])
     chosen = [each for each in events if isinstance(each, SharesChosen)]

@@ -124,6 +124,7 @@ def resumed_at(layout: RunLayout) -> list[int]:
     return [each.step for each in all_events(layout) if isinstance(each, TrainingResumed)]
 
 
+@pytest.mark.long
 @pytest.mark.tensorflow
 def test_that_what_is_learned_and_measured_is_the_same_to_the_bit(
     runs: dict[str, RunLayout],
@@ -137,6 +138,7 @@ def test_that_what_is_learned_and_measured_is_the_same_to_the_bit(
         assert same(variables(runs["each"]), variables(runs[name]))
 
 
+@pytest.mark.long
 @pytest.mark.tensorflow
 @pytest.mark.parametrize("name", ["best", "two"])
 def test_that_the_model_is_of_the_best_epoch_that_was_validated(
@@ -150,6 +152,7 @@ def test_that_the_model_is_of_the_best_epoch_that_was_validated(
     assert marked == [1, 2, 3, 4, 5, 6, 7]
 
 
+@pytest.mark.long
 @pytest.mark.tensorflow
 def test_that_a_training_ends_early_after_an_epoch_that_was_validated(
     runs: dict[str, RunLayout],
@@ -165,6 +168,7 @@ def test_that_a_training_ends_early_after_an_epoch_that_was_validated(
     assert f"since epoch {best}," in problem.message
 
 
+@pytest.mark.long
 @pytest.mark.tensorflow
 def test_that_examples_are_followed_through_the_epochs_that_were_validated(
     runs: dict[str, RunLayout],
@@ -173,6 +177,7 @@ def test_that_examples_are_followed_through_the_epochs_that_were_validated(
     assert [each.epoch for each in history.epochs] == [3, 6, 7]
 
 
+@pytest.mark.long
 @pytest.mark.tensorflow
 def test_that_a_run_that_was_killed_between_validations_goes_on_to_the_same_bits(
     runs: dict[str, RunLayout], tmp_path: Path

@@ -26,7 +26,7 @@ from tests.unit.trainer.trained_runs import (
     variables,
 )
 
-pytestmark = pytest.mark.tensorflow
+pytestmark = [pytest.mark.tensorflow, pytest.mark.long]
 
 MIRRORED = StrategySettings(kind=StrategyKind.MIRRORED)
 CENTRAL = StrategySettings(kind=StrategyKind.CENTRAL_STORAGE)

@@ -52,6 +52,7 @@ def of_two(second: Any) -> np.ndarray:
 
 
 @pytest.mark.tensorflow
+@pytest.mark.long
 @pytest.mark.parametrize("form", formats("keras"))
 def test_that_images_get_the_classes_that_the_model_gives_them(
     folder: Path, expected: dict[str, Any], form: str
@@ -66,6 +67,7 @@ def test_that_images_get_the_classes_that_the_model_gives_them(
 
 
 @pytest.mark.tensorflow
+@pytest.mark.long
 @pytest.mark.parametrize("form", formats("savedmodel"))
 def test_that_rows_of_a_table_get_the_classes_that_the_model_gives_them(
     folder: Path, expected: dict[str, Any], form: str
@@ -77,6 +79,7 @@ def test_that_rows_of_a_table_get_the_classes_that_the_model_gives_them(
 
 
 @pytest.mark.tensorflow
+@pytest.mark.long
 @pytest.mark.parametrize("form", formats("keras"))
 def test_that_rows_with_commas_and_days_as_germans_write_them_get_their_values(
     folder: Path, expected: dict[str, Any], form: str
@@ -87,6 +90,7 @@ def test_that_rows_with_commas_and_days_as_germans_write_them_get_their_values(
 
 
 @pytest.mark.tensorflow
+@pytest.mark.long
 @pytest.mark.parametrize("form", formats("tflite"))
 def test_that_texts_get_the_classes_that_the_model_gives_them(
     folder: Path, expected: dict[str, Any], form: str
@@ -98,6 +102,7 @@ def test_that_texts_get_the_classes_that_the_model_gives_them(
 
 
 @pytest.mark.tensorflow
+@pytest.mark.long
 def test_that_arrays_get_the_probability_of_each_label(
     folder: Path, expected: dict[str, Any]
 ) -> None:
@@ -108,6 +113,7 @@ def test_that_arrays_get_the_probability_of_each_label(
 
 
 @pytest.mark.tensorflow
+@pytest.mark.long
 def test_that_what_white_is_in_the_data_is_white_in_an_image(
     folder: Path, tmp_path: Path, expected: dict[str, Any]
 ) -> None:
@@ -127,6 +133,7 @@ def test_that_what_white_is_in_the_data_is_white_in_an_image(
 
 
 @pytest.mark.tensorflow
+@pytest.mark.long
 def test_that_dark_on_light_is_swapped_where_the_training_was_light_on_dark(
     folder: Path, tmp_path: Path, expected: dict[str, Any]
 ) -> None:
@@ -177,6 +184,7 @@ def test_that_pictures_as_those_of_the_training_are_given_as_they_are_and_it_is_
 
 
 @pytest.mark.tensorflow
+@pytest.mark.long
 def test_that_people_read_names_and_percent_and_nothing_acts_on_their_terminal(
     folder: Path,
 ) -> None:
@@ -194,6 +202,7 @@ def test_that_people_read_names_and_percent_and_nothing_acts_on_their_terminal(
 
 
 @pytest.mark.tensorflow
+@pytest.mark.long
 def test_that_names_of_strangers_are_data_and_the_script_is_the_same_beside_every_model(
     folder: Path,
 ) -> None:
@@ -207,6 +216,7 @@ def test_that_names_of_strangers_are_data_and_the_script_is_the_same_beside_ever
 
 
 @pytest.mark.tensorflow
+@pytest.mark.long
 def test_that_the_file_beside_a_model_says_what_it_takes_and_gives(folder: Path) -> None:
     table = json.loads((folder / "table tflite" / "m.tflite.json").read_text())
     assert table["format"] == "tflite"
@@ -235,6 +245,7 @@ def test_that_the_file_beside_a_model_says_what_it_takes_and_gives(folder: Path)
 
 
 @pytest.mark.tensorflow
+@pytest.mark.long
 def test_that_the_one_model_of_several_is_named(folder: Path, tmp_path: Path) -> None:
     script = folder / "digits tflite" / "predict.py"
     for name in ("script.py", "a.tflite", "b.tflite"):
@@ -313,6 +324,7 @@ REFUSED = {
 
 
 @pytest.mark.tensorflow
+@pytest.mark.long
 @pytest.mark.parametrize("words", REFUSED)
 def test_that_what_cannot_be_predicted_on_is_a_sentence(
     folder: Path, tmp_path: Path, words: str
