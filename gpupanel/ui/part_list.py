@@ -68,6 +68,7 @@ def _add_core(core: WindowCore, parts: WindowParts) -> None:
     add(control, refusal=NOT_DONE, ending=StopRank.RUN, stop=control.close)
     add(core.device_watch, ending=StopRank.SESSION)
     add(core.folder_watch)
+    add(core.session_page)
     add(core.preview_loader)
     add(core.tabs, ending=StopRank.MEMORY)
     add(OpenedRuns(control, core.tabs, core.window))

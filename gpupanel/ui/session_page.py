@@ -356,6 +356,10 @@ class SessionPage(QWidget):
         if state is Qt.ApplicationState.ApplicationActive and self._preview_has_problems:
             self._preview_timer.start()
 
+    def stop(self) -> None:
+        """Ask for no preview any more: the window closes."""
+        self._preview_timer.stop()
+
     @Slot()
     def preview_again(self) -> None:
         """The data may be another one than before: it was downloaded."""

@@ -159,6 +159,7 @@ def test_that_the_folder_of_predictions_is_opened(qtbot, page, control, runs_dir
         )
         run.end(Outcome.COMPLETED)
         control.open(run.layout)
+        qtbot.waitUntil(lambda: page.findChild(QLabel, "predictions_path") is not None)
         path = page.findChild(QLabel, "predictions_path")
         qtbot.waitUntil(path.isVisible, timeout=5000)
         assert path.accessibleName() == str(run.layout.predictions("npz"))

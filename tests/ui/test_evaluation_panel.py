@@ -170,6 +170,11 @@ def test_that_values_are_drawn_where_the_run_kept_them(panel):
         assert picture.accessibleDescription()
 
 
+def test_that_tables_and_views_are_made_with_the_first_result_only(panel):
+    panel.begin("predict")
+    assert not panel.findChildren(QPushButton)
+
+
 def test_that_predictions_are_found_and_their_folder_opened(panel, qtbot):
     status = ENDED.model_copy(update={"predictions": "predictions.csv", "examples": 359})
     panel.begin("predict")
@@ -182,7 +187,7 @@ def test_that_predictions_are_found_and_their_folder_opened(panel, qtbot):
     assert path.accessibleName() == "/runs/one/predictions.csv"
     buttons = {each.text(): each for each in panel.findChildren(QPushButton)}
     folder, copy = buttons["Open fol&der"], buttons["&Copy path"]
-    with qtbot.waitSignal(panel.predictions.folderRequested):
+    with qtbot.waitSignal(panel.folderRequested):
         qtbot.mouseClick(folder, Qt.MouseButton.LeftButton)
     qtbot.mouseClick(copy, Qt.MouseButton.LeftButton)
     assert QGuiApplication.clipboard().text() == "/runs/one/predictions.csv"

@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpupanel.domain import events
@@ -105,8 +106,18 @@ def open_evaluation(qtbot: QtBot, page: LivePage, control: RunControl, run: Writ
     run.write(EVALUATED)
     run.end(Outcome.COMPLETED)
     control.open(run.layout)
-    mistakes = page.evaluations.findChild(QPushButton, "worst_mistakes")
-    qtbot.waitUntil(mistakes.isVisible, timeout=10_000)
+    seen(qtbot, page.evaluations, QPushButton, "worst_mistakes")
+
+
+WidgetT = TypeVar("WidgetT", bound=QWidget)
+
+
+def seen(qtbot: QtBot, page: QWidget, kind: type[WidgetT], name: str = "") -> WidgetT:
+    """The widget, once it is made and seen."""
+    qtbot.waitUntil(
+        lambda: any(each.isVisible() for each in page.findChildren(kind, name)), timeout=10_000
+    )
+    return page.findChild(kind, name)
 
 
 def names(table: ExamplesTable) -> list[str]:
@@ -170,7 +181,7 @@ def test_that_predictions_are_a_table_with_images(qtbot, page, control, binding,
         run.write(PREDICTED)
         run.end(Outcome.COMPLETED)
         control.open(run.layout)
-        table = page.predictions.panel.findChild(ExamplesTable)
+        table = seen(qtbot, page.predictions.panel, ExamplesTable)
         qtbot.waitUntil(lambda: len(table.rows()) == 4, timeout=30_000)
         assert names(table) == ["cat/0.png", "cat/2.png", "dog/0.png", "dog/2.png"]
         assert shown_texts(table)[1][3:5] == ["dog  70.0 %", "cat  30.0 %"]
@@ -187,7 +198,7 @@ def test_that_a_run_that_names_another_file_leads_nowhere(
         run.write(PREDICTED.model_copy(update={"path": str(elsewhere)}))
         run.end(Outcome.COMPLETED)
         control.open(run.layout)
-        table = page.predictions.panel.findChild(ExamplesTable)
+        table = seen(qtbot, page.predictions.panel, ExamplesTable)
         said = table.findChild(QLabel, "examples_problems")
         qtbot.waitUntil(lambda: "cannot be read" in said.text(), timeout=30_000)
         assert table.rows() == ()

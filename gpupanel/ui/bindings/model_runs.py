@@ -58,7 +58,7 @@ class ModelRuns(QObject):
         page.runChosen.connect(self.look_at)
         page.restRequested.connect(self._rest)
         page.stopRequested.connect(self._stop_run)
-        page.panel.predictions.folderRequested.connect(self._open_folder)
+        page.panel.folderRequested.connect(self._open_folder)
 
     @property
     def layout(self) -> RunLayout | None:

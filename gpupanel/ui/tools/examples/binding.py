@@ -37,7 +37,6 @@ class ExamplesBinding(ToolBinding):
         self._choice: ExampleChoice | None = None
         panel.examplesRequested.connect(self._open)
         panel.predictionsRequested.connect(self._load)
-        panel.predictions.table.choiceRequested.connect(self._load)
         looked_at.looked_at_changed.connect(self._forget)
 
     @override
