@@ -19,6 +19,7 @@ from gpupanel.ui.panels.live_panel import LivePanel
 from gpupanel.ui.plots.axes import TimeAxis, ValueAxis
 from gpupanel.ui.plots.axis_tools import SHORT_ZOOM_HINT
 from gpupanel.ui.plots.legend import Legend, LegendEntry
+from gpupanel.ui.plots.time_plot import TimePlot
 from gpupanel.ui.widgets.labels import ShorterLabel
 from tests.fakes.devices import RTX_3060, RTX_4090, TWO_UNEQUAL
 from tests.fakes.readings import EIGHT_DEVICES, busy_sample
@@ -67,6 +68,20 @@ def line_data(plot, index: int):
 
     lines = [item for item in plot.canvas.getPlotItem().items if isinstance(item, pg.PlotCurveItem)]
     return lines[index].getData()
+
+
+def test_that_new_points_are_drawn_one_plot_after_the_other(qtbot, panel, monkeypatch):
+    feed(panel)
+    wall, drawn = panel.plot_wall, []
+    wall.redraw()
+    redraw = TimePlot.redraw
+    monkeypatch.setattr(TimePlot, "redraw", lambda plot, at: (drawn.append(plot), redraw(plot, at)))
+    wall.redraw_soon()
+    assert not wall._due  # a moment ago all were
+    qtbot.waitUntil(lambda: len(drawn) == 1, timeout=2000)  # the clock begins the next frame
+    assert len(wall._due) == len(wall.plots) - 1
+    qtbot.waitUntil(lambda: set(drawn) == set(wall.plots), timeout=2000)
+    assert len(drawn) == len(wall.plots)
 
 
 def point_count(plot, index: int) -> int:

@@ -4,9 +4,9 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem, Severity
@@ -15,6 +15,7 @@ from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui.run_actions import RunActions
 from gpupanel.ui.run_page.banner import RunBanner
 from gpupanel.ui.run_state import ButtonStates
+from gpupanel.ui.widgets.labels import SETTLE_MS
 
 KILLED = Problem(
     code="trainer_killed",
@@ -46,6 +47,48 @@ def test_that_a_problem_is_a_sentence_with_its_hint(banner):
     texts = [label.text() for label in banner.findChildren(QLabel) if label.isVisible()]
     assert "✕ The trainer was killed by signal 9." in texts
     assert "Look for memory that ran out." in texts
+
+
+class LayoutRequests(QObject):
+    """Counts how often a widget was to be laid out anew."""
+
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__()
+        self.count = 0
+        widget.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        self.count += event.type() == QEvent.Type.LayoutRequest
+        return False
+
+
+def test_that_steps_and_losses_change_without_a_new_layout_of_what_is_around(qtbot):
+    around = QWidget()
+    qtbot.addWidget(around)
+    column, banner = QVBoxLayout(around), RunBanner()
+    column.addWidget(banner)
+    around.resize(1200, 200)
+    around.show()
+
+    def go_on(step: int) -> None:
+        banner.setRun("2026-11-21-digits")
+        banner.setEnd("")
+        banner.setCard("")
+        status = RunStatus(step=step, step_total=1_000, epoch=1, epoch_total=9, loss=1.0 / step)
+        banner.progress.setStatus(status, "Training")
+        QApplication.processEvents()
+
+    go_on(1)
+    qtbot.wait(SETTLE_MS + 100)
+    requests = LayoutRequests(around)
+    for step in range(2, 40):
+        go_on(step)
+    assert any("step 39" in each.text() for each in banner.findChildren(QLabel))
+    assert requests.count == 0
+    banner.progress.setStatus(RunStatus(step=10**9, step_total=10**9), "Training")
+    step = next(each for each in banner.findChildren(QLabel) if each.text().startswith("step"))
+    qtbot.waitUntil(lambda: requests.count > 0, timeout=2000)  # what has no room asks for it
+    assert step.width() >= step.fontMetrics().horizontalAdvance(step.text())
 
 
 def test_that_everything_about_a_problem_can_be_copied(qtbot, banner):

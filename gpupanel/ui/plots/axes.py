@@ -21,7 +21,44 @@ _LARGEST = 307.0
 """The greatest exponent of ten that a number can have."""
 
 
-class ValueAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
+Ticks = list[tuple[float, list[float]]]
+"""The spacing of each level of ticks, and their places."""
+
+
+class KeptTicks(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
+    """Finds its ticks once: each frame asks for them, for the labels and for the lines behind."""
+
+    def __init__(self, orientation: str) -> None:
+        super().__init__(orientation)
+        self._found: tuple[tuple[float, float, float], Ticks] | None = None
+
+    def forget_ticks(self) -> None:
+        """Find and draw them anew: they depend on something that changed."""
+        self._found = self.picture = None
+        self.update()
+
+    @override
+    def tickValues(self, minVal: float, maxVal: float, size: float) -> Ticks:
+        """Where ticks are, level by level."""
+        asked = (minVal, maxVal, size)
+        if self._found is None or self._found[0] != asked:
+            self._found = asked, self.find_ticks(minVal, maxVal, size)
+        return self._found[1]
+
+    def find_ticks(self, low: float, high: float, pixels: float) -> Ticks:
+        """The ticks between two values that are so many pixels apart; all axes have one level.
+
+        pyqtgraph's own way looks with NumPy for ticks of other levels, which takes ten times as
+        long as all of this.
+        """
+        low, high = sorted((low, high))
+        ((spacing, offset),) = self.tickSpacing(low, high, pixels)
+        first = math.ceil((low - offset) / spacing) * spacing + offset
+        count = int((high - first) / spacing) + 1
+        return [(spacing, [first + number * spacing for number in range(count)])]
+
+
+class ValueAxis(KeptTicks):
     """Labels at round numbers with thousands set apart, about as close as text needs."""
 
     def __init__(self, orientation: str) -> None:
@@ -32,30 +69,26 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
     def setBounds(self, low: float, high: float) -> None:
         """Label nothing beyond these: no value is there, only the margin of the curves."""
         self._bounds = (low, high)
-        self.picture = None
-        self.update()
+        self.forget_ticks()
 
     def setLogarithmic(self, is_log: bool) -> None:
         """Whether places are logarithms to base 10 of what is labelled."""
         self._is_log = is_log
-        self.picture = None
-        self.update()
+        self.forget_ticks()
 
     @override
-    def tickValues(
-        self, minVal: float, maxVal: float, size: float
-    ) -> list[tuple[float, list[float]]]:
+    def find_ticks(self, low: float, high: float, pixels: float) -> Ticks:
         """Round numbers, also where their places are not equally far apart."""
         if not self._is_log:
             least, most = self._bounds
             # A place may differ from a round number in its last digits.
-            room = 1e-9 * abs(maxVal - minVal)
+            room = 1e-9 * abs(high - low)
             return [
                 (spacing, [each for each in places if least - room <= each <= most + room])
-                for spacing, places in super().tickValues(minVal, maxVal, size)
+                for spacing, places in super().find_ticks(low, high, pixels)
             ]
-        low, high = sorted((minVal, maxVal))
-        return [(1.0, round_logarithms(low, high, self._parts(size)))]
+        low, high = sorted((low, high))
+        return [(1.0, round_logarithms(low, high, self._parts(pixels)))]
 
     @override
     def tickSpacing(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, float]]:
@@ -129,7 +162,7 @@ class AxisGrid(pg.UIGraphicsItem):  # type: ignore[misc]  # pyqtgraph has no typ
 _PIXELS_A_STEP = 72.0
 
 
-class StepAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
+class StepAxis(KeptTicks):
     """Labels at whole steps, at round numbers with thousands set apart: "12,000"."""
 
     @override
@@ -144,7 +177,7 @@ class StepAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
         return [f"{value * scale:,.0f}" for value in values]
 
 
-class EpochAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
+class EpochAxis(KeptTicks):
     """Labels at round numbers of epochs, parts of one where few are shown: "2.5"."""
 
     @override
@@ -163,7 +196,7 @@ _PIXELS_A_TIME = 64.0
 _MINUTE_S = 60
 
 
-class TimeAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
+class TimeAxis(KeptTicks):
     """Labels at whole seconds, minutes and hours: "0:30", "1:15:00"."""
 
     @override

@@ -37,6 +37,7 @@ class DrawnCurve:
         self._dots = pg.ScatterPlotItem(size=_DOT_SIZE) if curve.has_dots else None
         self._ring = pg.ScatterPlotItem(size=_RING_SIZE) if curve.best is not None else None
         self._best: tuple[float, float] | None = None
+        self._has_log_ring = False
         if curve.is_backdrop:
             self._line.setZValue(-1)
         if curve.band is not None:
@@ -183,12 +184,15 @@ class DrawnCurve:
         hidden = scale.hidden(times)
         if hidden is not None:
             known &= ~hidden
-        self._best = None
+        before, self._best = self._best, None
         if known.sum() > 1:
             sign = 1.0 if self._curve.best is Best.LEAST else -1.0
             place = int(np.where(known, sign * values, np.inf).argmin())
             position = float(scale.positions(times[place : place + 1])[0])
             self._best = position, float(values[place])
+        if (self._best, is_log) == (before, self._has_log_ring):
+            return  # a scatter plot of one point takes as long as a line of many
+        self._has_log_ring = is_log
         seen = [] if self._best is None else [self._best]
         positions = np.array([position for position, _ in seen])
         heights = np.array([value for _, value in seen])

@@ -49,6 +49,9 @@ class PlotSurface(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no type
             self.addItem(grid, ignoreBounds=True)
         for side in SIDES:
             self._dress_axis(side)
+        for side in ("top", "right"):
+            # Nobody sees them, yet each change of the range writes their labels anew.
+            item.getAxis(side).enableAutoSIPrefix(False)
         theme.changes.changed.connect(self._take_theme)
 
     def setAxisTitle(self, side: str, title: str) -> None:

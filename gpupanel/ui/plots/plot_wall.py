@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtCore import QElapsedTimer, QTimer, Signal, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 from typing_extensions import override
@@ -25,8 +25,10 @@ from gpupanel.ui.plots.wall_curves import (
 )
 from gpupanel.ui.plots.wall_layout import WallLayout
 
-_REDRAW_INTERVAL_MS = 250
-"""Four times a second while somebody only watches: painting takes time from the training."""
+_REDRAW_INTERVAL_MS = 400
+"""Between frames while somebody only watches: painting takes time from the training."""
+_BETWEEN_PLOTS_MS = 10
+"""One plot after the other: all in one piece would keep the window from answering."""
 _POINTED_INTERVAL_MS = 66
 """Fifteen times a second while the pointer is in a plot, so that its line keeps up."""
 _METRIC_TITLES = {"accuracy": "Accuracy, %", "mean_absolute_error": "Mean absolute error"}
@@ -67,6 +69,7 @@ class PlotWall(QWidget):
         self._is_following = True
         self._axis = RunAxis(curves)
         self._span = 0.0
+        self._frame_span = (0.0, 0.0)
         self._hidden: frozenset[str] = frozenset()
         self._chosen_range = (0.0, 10.0)
         self._pointer_s: float | None = None
@@ -80,9 +83,12 @@ class PlotWall(QWidget):
         self.time_plot = TimeBand()
         self.time_plot.deviceChosen.connect(self.redraw)
         self._further: tuple[TimePlot, ...] = ()
-        self._timer = QTimer(self)
-        self._timer.setInterval(_REDRAW_INTERVAL_MS)
-        self._timer.timeout.connect(self.redraw)
+        self._timer = QTimer(self, interval=_REDRAW_INTERVAL_MS)
+        self._timer.timeout.connect(self._begin_frame)
+        self._due: list[TimePlot] = []
+        self._next_plot = QTimer(self, interval=_BETWEEN_PLOTS_MS)
+        self._next_plot.timeout.connect(self._redraw_next)
+        self._frame_age = QElapsedTimer()
         self._left_out: frozenset[TimePlot] = frozenset()
         self._enlarged: TimePlot | None = None
         everything = (*self.usual_plots, *self.further_plots)
@@ -209,15 +215,46 @@ class PlotWall(QWidget):
     @Slot()
     def redraw(self) -> None:
         """Bring every plot up to date, if anybody can see them."""
-        if not self.isVisible() or self.window().isMinimized():
+        if not self._is_seen():
             return
+        self._begin_frame()
+        while self._due:
+            self._redraw_next()
+
+    def redraw_soon(self) -> None:
+        """Bring every plot up to date, one after the other, unless that was done just now."""
+        if not self._frame_age.isValid() or self._frame_age.hasExpired(_REDRAW_INTERVAL_MS):
+            self._begin_frame()
+
+    def _is_seen(self) -> bool:
+        return self.isVisible() and not self.window().isMinimized()
+
+    @Slot()
+    def _begin_frame(self) -> None:
+        if not self._is_seen():
+            return
+        self._timer.start()
+        self._frame_age.start()
         if self._curves.metric_name != self._metric_name:
             self._show_metric(self._curves)
         self._find_axis()
+        self._due, self._frame_span = [*self.plots], self.span()
+        self._next_plot.start()
+        if self._pointer_s is not None:
+            # One line through all of them keeps up with the pointer.
+            while self._due:
+                self._redraw_next()
+
+    @Slot()
+    def _redraw_next(self) -> None:
+        if not self._due or not self._is_seen():
+            self._due = []
+            self._next_plot.stop()
+            return
+        plot = self._due.pop(0)
         if self._is_following and self._pointer_s is None:
-            self._set_times(*self.span())
-        for plot in self.plots:
-            plot.redraw(self._pointer_s)
+            plot.setTimeRange(*self._frame_span)
+        plot.redraw(self._pointer_s)
 
     @override
     def showEvent(self, event: QShowEvent) -> None:
@@ -227,6 +264,7 @@ class PlotWall(QWidget):
     @override
     def hideEvent(self, event: QHideEvent) -> None:
         self._timer.stop()
+        self._next_plot.stop()
         super().hideEvent(event)
 
     def _left(self) -> tuple[TimePlot, ...]:

@@ -161,7 +161,7 @@ class LivePage(TakesFiles, QWidget):
         self._has_more = followed.has_more
         self._show_completeness()
         if not followed.has_more:
-            self.live.plot_wall.redraw()
+            self.live.plot_wall.redraw_soon()
 
     @Slot(object)
     def _show_status(self, status: RunStatus) -> None:

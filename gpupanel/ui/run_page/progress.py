@@ -1,13 +1,13 @@
 """How far a run is, and how fast: a row of numbers and a bar."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QProgressBar, QSizePolicy, QWidget
+from PySide6.QtWidgets import QProgressBar, QSizePolicy, QWidget
 
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui import formatting
 from gpupanel.ui.run_texts import is_passing
 from gpupanel.ui.widgets.dropping_row import DroppingRow
-from gpupanel.ui.widgets.labels import SettledLabel
+from gpupanel.ui.widgets.labels import FigureLabel, SettledLabel
 from gpupanel.ui.widgets.tips import wrapped
 
 _BAR_STEPS = 1000
@@ -85,16 +85,16 @@ class ProgressRow(DroppingRow):
         self._phase.setWords(words or "No run yet", is_passing=passing)
         shown = status or RunStatus()
         epoch, step = _epoch_text(shown), _step_text(status)
-        self._epoch.setText(epoch)
+        self._epoch.setFigure(epoch)
         self._epoch.setToolTip(wrapped(_epoch_tip(shown)))
-        self._step.setText(step)
+        self._step.setFigure(step)
         has_loss = shown.loss is not None and not shown.evaluates
-        self._loss.setText(f"loss {formatting.number(shown.loss)}" if has_loss else "")
+        self._loss.setFigure(f"loss {formatting.number(shown.loss)}" if has_loss else "")
         self._loss.setToolTip(wrapped(_loss_tip(shown)))
         has_rate = shown.examples_per_second is not None
-        self._rate.setText(formatting.rate(shown.examples_per_second) if has_rate else "")
-        self._waiting.setText(_waiting_text(shown))
-        self._left.setText(_time_text(shown))
+        self._rate.setFigure(formatting.rate(shown.examples_per_second) if has_rate else "")
+        self._waiting.setFigure(_waiting_text(shown))
+        self._left.setFigure(_time_text(shown))
         self._show_bar(shown, is_run=status is not None)
         self.bar.setFormat(f"{epoch}, {step}" if epoch else step)
 
@@ -113,10 +113,9 @@ class ProgressRow(DroppingRow):
         self.bar.setRange(0, _BAR_STEPS)
         self.bar.setValue(min(_BAR_STEPS, done * _BAR_STEPS // total) if total else 0)
 
-    def _number(self, widest: str, tip: str) -> QLabel:
-        label = QLabel(self)
+    def _number(self, widest: str, tip: str) -> FigureLabel:
+        label = FigureLabel(widest, self)
         label.setToolTip(wrapped(tip))
-        label.setMinimumWidth(label.fontMetrics().horizontalAdvance(widest))
         label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         return label
 

@@ -167,6 +167,44 @@ class ProseLabel(QLabel):
         self.setText(breakable(prose))
 
 
+class FigureLabel(QLabel):
+    """A figure that changes often: it keeps its place, and asks for another only to grow.
+
+    A label whose size is not fixed has the whole window laid out and painted at each new text.
+
+    Args:
+        widest: What it has room for from the beginning.
+        parent: The owner in Qt's sense.
+    """
+
+    def __init__(self, widest: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._widest = widest
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self._keep_place()
+
+    def setFigure(self, text: str) -> None:
+        """Show that; empty: none is known, and it takes the place that it had at first."""
+        if text == self.text():
+            return
+        if not text or self._needed(text) > self.width():
+            self._keep_place(text)
+        self.setText(text)
+
+    @override
+    def changeEvent(self, arg__1: QEvent) -> None:
+        super().changeEvent(arg__1)
+        if arg__1.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._keep_place(self.text())
+
+    def _keep_place(self, text: str = "") -> None:
+        width = max(self._needed(self._widest), self._needed(text))
+        self.setFixedSize(width, self.fontMetrics().height() + 2)
+
+    def _needed(self, text: str) -> int:
+        return self.fontMetrics().horizontalAdvance(text)
+
+
 SETTLE_MS = 400
 
 

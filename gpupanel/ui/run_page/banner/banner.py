@@ -60,9 +60,10 @@ class RunBanner(QFrame):
 
     def setRun(self, title: str) -> None:
         """Name the run that is shown; empty: none is."""
-        self._run_name = title
-        self._show_title()
         self.setVisible(bool(title))
+        if title != self._run_name or not title:
+            self._run_name = title
+            self._show_title()
 
     def setEnd(self, words: str) -> None:
         """Say how the run ended, where its progress stood; empty: it goes on.
@@ -70,6 +71,10 @@ class RunBanner(QFrame):
         Args:
             words: How it ended, and what it reached.
         """
+        if words != self._end:
+            self._change_end(words)
+
+    def _change_end(self, words: str) -> None:
         self._end = words
         self._state.setToolTip(wrapped(words))
         self._state.setVisible(bool(words))
@@ -95,8 +100,9 @@ class RunBanner(QFrame):
         Args:
             words: Its best epoch, how long it took, how large its model is.
         """
-        self._facts = words
-        self._arrange()
+        if words != self._facts:
+            self._facts = words
+            self._arrange()
 
     def setStory(self, words: str) -> None:
         """Say how the run came to go on after an end; empty: it never had to."""
@@ -219,7 +225,7 @@ class RunBanner(QFrame):
         for words in (self._card, self._story, self.problem, self._memory, self._gaps):
             layout.addWidget(words)
         layout.addWidget(self._notice)
-        self.setEnd("")
+        self._change_end("")
         self.setCard("")
         self.setStory("")
         self.setMemory("")
