@@ -63,11 +63,23 @@ def _replica_seconds(
 ) -> Iterator[float]:
     for replica in plan.replicas:
         if replica.share:
-            speed = _speed_of(replica.device_key)
-            reached = speed.operations * context.relative_speed(replica.device_key)
-            examples = replica.share * step.operations / reached
+            speed, parts = _speed_of(replica.device_key), plan.accumulation_steps
+            reached = context.relative_speed(replica.device_key)
+            examples = replica.share * step.operations / speed.operations
             slowed = _half_factor(context, replica.device_key)
-            yield examples * slowed + plan.accumulation_steps * step.launches * speed.launch_s
+            of_weights = parts * _weights_seconds(step, parts, speed)
+            computed = (examples * slowed + of_weights) / reached
+            yield computed + parts * step.launches * speed.launch_s
+
+
+def _weights_seconds(step: StepMemory, parts: int, speed: _Speed) -> float:
+    """What a part of the batch takes however few its examples are.
+
+    Its forward and backward pass read all weights and write all gradients; where there are several
+    parts these are read again and added to a sum, which is read and written. Of dense layers that
+    is most of the time of a small part.
+    """
+    return (6 if parts > 1 else 3) * step.trainable_bytes / speed.memory
 
 
 def _update_seconds(context: PlanningContext, plan: LaunchPlan, step: StepMemory) -> float:
@@ -109,11 +121,12 @@ def _layered_seconds(
     number_bytes = bytes_of_a_number(mixed_precision=training.mixed_precision)
     stages, update = [], 0.0
     for place, step in zip(plan.places_of(number), steps, strict=True):
-        speed = _speed_of(place.device_key)
-        reached = speed.operations * context.relative_speed(place.device_key)
-        computed = examples * step.operations / reached
+        speed, reached = _speed_of(place.device_key), context.relative_speed(place.device_key)
+        computed = examples * step.operations / speed.operations
         given = step.layers[-1].outputs * number_bytes * examples if step.layers else 0.0
-        seconds = computed * _half_factor(context, place.device_key) + 2 * given / _LINK
+        slowed = computed * _half_factor(context, place.device_key)
+        of_weights = _weights_seconds(step, parts, speed)
+        seconds = (slowed + of_weights) / reached + 2 * given / _LINK
         stages.append(seconds + step.launches * speed.launch_s)
         numbers = 3 + training.numbers_beside_weights
         update = max(update, numbers * step.trainable_bytes / speed.memory)
