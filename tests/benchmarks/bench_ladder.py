@@ -2,7 +2,8 @@
 
 Each way of a model is a run of its own on the CPU, all of them in turn, so that what else the
 machine does meets each; of each the least time of a step counts. Pairs whose predicted times differ
-by less than a tenth are no pairs. Beside it stand processor seconds and the peak of the process.
+by less than a tenth are no pairs. Beside it stands the peak of the trainer's process, of which
+TensorFlow itself takes most where a model is small.
 """
 
 import itertools
@@ -11,9 +12,11 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
+import psutil
 
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import parse_profile
@@ -87,17 +90,19 @@ def predicted(folder: Path, model: str, way: str) -> float:
     return seconds
 
 
-def measured(folder: Path, model: str, way: str) -> float:
-    """Seconds of the quickest step."""
+def measured(folder: Path, model: str, way: str) -> tuple[float, float]:
+    """Seconds of the quickest step, and MiB that the trainer's process held at the most."""
     runs = Path(tempfile.mkdtemp(dir=folder))
     file = runs / "profile.toml"
     write_profile(file, profile_of(folder, model, way))
-    subprocess.run(
-        [sys.executable, "-P", "-m", "gpupanel", "run", file],
-        env={**os.environ, "GPUPANEL_RUNS_DIR": str(runs / "runs")},
-        capture_output=True,
-        check=True,
-    )
+    command = [sys.executable, "-P", "-m", "gpupanel", "run", file]
+    environment = {**os.environ, "GPUPANEL_RUNS_DIR": str(runs / "runs")}
+    held_mib = 0.0
+    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as run:
+        while run.poll() is None:
+            held_mib = max(held_mib, trainer_mib(runs))
+            time.sleep(0.2)
+    assert run.returncode == 0
     (events,) = (runs / "runs").glob("*/events.jsonl")
     found = [json.loads(line) for line in events.read_text().splitlines()]
     times = [
@@ -105,7 +110,16 @@ def measured(folder: Path, model: str, way: str) -> float:
         for each in found
         if each["kind"] == "steps_done" and each["epoch"] > 1 and each.get("step_time_ms")
     ]
-    return min(times) / 1000.0
+    return min(times) / 1000.0, held_mib
+
+
+def trainer_mib(runs: Path) -> float:
+    """What the trainer of a run in that folder holds now."""
+    for process in psutil.process_iter(["cmdline", "memory_info"]):
+        words = process.info["cmdline"] or ()
+        if "gpupanel.trainer" in words and any(str(runs) in word for word in words):
+            return process.info["memory_info"].rss / 2**20
+    return 0.0
 
 
 def main() -> int:
@@ -116,16 +130,19 @@ def main() -> int:
         write_data(folder)
         for model in chosen:
             expected = {way: predicted(folder, model, way) for way in WAYS}
-            took = dict.fromkeys(WAYS, float("inf"))
+            took, held = dict.fromkeys(WAYS, float("inf")), dict.fromkeys(WAYS, 0.0)
             for _ in range(ROUNDS):
                 for way in WAYS:
-                    took[way] = min(took[way], measured(folder, model, way))
+                    seconds, mib = measured(folder, model, way)
+                    took[way], held[way] = min(took[way], seconds), max(held[way], mib)
             first, of_first = took["as it is"], expected["as it is"]
-            told = ", ".join(
-                f"{way} {took[way] / first:.2f} ({expected[way] / of_first:.2f})" for way in WAYS
+            told = "; ".join(
+                f"{way} {took[way] / first:.2f} ({expected[way] / of_first:.2f}), "
+                f"{held[way]:,.0f} MiB"
+                for way in WAYS
             )
             print(
-                f"{model}: {1000 * first:.0f} ms; measured (predicted): {told}",
+                f"{model}: {1000 * first:.0f} ms; measured (predicted), peak: {told}",
                 flush=True,
             )
             for one, other in itertools.combinations(WAYS, 2):
