@@ -60,6 +60,34 @@ def open_regular(path: Path) -> BufferedReader:
         raise
 
 
+def read_beginning_with(begin: bytes, path: str, most_bytes: int) -> bytes | None:
+    """The whole of a regular file that begins so; ``None``: it begins otherwise, or has more.
+
+    In a third of the time that a file object takes, which is most of reading a small file.
+
+    Args:
+        begin: What it has to begin with.
+        path: Of the file; links are followed.
+        most_bytes: That are read.
+
+    Raises:
+        NotRegularFileError: It is something else.
+        OSError: It cannot be read.
+    """
+    _check(path, os.stat(path).st_mode)  # noqa: PTH116 - to make a Path takes as long
+    descriptor = os.open(path, os.O_RDONLY | _FLAGS)
+    try:
+        there = os.fstat(descriptor)
+        _check(path, there.st_mode)
+        if there.st_size > most_bytes or os.pread(descriptor, len(begin), 0) != begin:
+            return None
+        content = os.read(descriptor, there.st_size)
+    finally:
+        os.close(descriptor)
+    # Whoever writes it just now, or a disk that gives it in parts: read it otherwise.
+    return content if len(content) == there.st_size else None
+
+
 def obstacle(path: Path) -> str | None:
     """Why what stands there cannot be read; ``None``: it can, or nothing stands there."""
     try:
@@ -73,7 +101,7 @@ def obstacle(path: Path) -> str | None:
     return None
 
 
-def _check(path: Path, mode: int) -> None:
+def _check(path: Path | str, mode: int) -> None:
     found = kind_of(mode)
     if found is not None:
-        raise NotRegularFileError(path, found)
+        raise NotRegularFileError(Path(path), found)

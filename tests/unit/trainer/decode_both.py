@@ -27,7 +27,7 @@ class Counting:
     def decode(self, jpegs, size, channels):  # type: ignore[no-untyped-def]
         assert self.decoder is not None
         found = self.decoder.decode(jpegs, size, channels)
-        self.count += sum(image is not None for image in found)
+        self.count += sum(len(part.places) for part in found)
         return found
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gpupanel.trainer.datasets.images.decoding import ImageDecoding
+from gpupanel.trainer.datasets.images.decoding import DecodedPart, ImageDecoding
 from gpupanel.trainer.datasets.images.files import LARGEST_IMAGE_PIXELS, ImageFiles
 from gpupanel.trainer.datasets.images.pixels import PlainJpeg
 from tests.forked.processes import run_forked
@@ -163,10 +163,12 @@ class Refusing:
     def __init__(self) -> None:
         self.given: list[PlainJpeg] = []
 
-    def decode(self, jpegs: list[PlainJpeg], size: tuple[int, int], channels: int) -> list[None]:
+    def decode(
+        self, jpegs: list[PlainJpeg], size: tuple[int, int], channels: int
+    ) -> list[DecodedPart]:
         assert (size, channels) == ((8, 8), 3)
         self.given += jpegs
-        return [None] * len(jpegs)
+        return []
 
 
 def test_that_what_cannot_be_decoded_at_once_is_decoded_by_itself(tmp_path: Path) -> None:

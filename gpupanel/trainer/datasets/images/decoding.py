@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -12,13 +13,26 @@ from gpupanel.trainer.datasets.images.pixels import PlainJpeg
 _LOOK_S = 0.2
 
 
+@dataclass(frozen=True, slots=True)
+class DecodedPart:
+    """Some of the images that were to be decoded at once.
+
+    Attributes:
+        places: Which of them.
+        pixels: Theirs, shape [places, height, width, channels]; not to be written to.
+    """
+
+    places: Sequence[int]
+    pixels: npt.NDArray[np.uint8]
+
+
 class JpegBatches(Protocol):
     """Decodes JPEGs to the pixels that :mod:`gpupanel.trainer.datasets.images.pixels` gives."""
 
     def decode(
         self, jpegs: Sequence[PlainJpeg], size: tuple[int, int], channels: int
-    ) -> list[npt.NDArray[np.uint8] | None]:
-        """The image of each; ``None`` for those that have to be decoded one by one.
+    ) -> list[DecodedPart]:
+        """Their images in parts; what is in none has to be decoded one by one.
 
         Args:
             jpegs: What to decode.

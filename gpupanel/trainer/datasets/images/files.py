@@ -14,11 +14,12 @@ from PIL import Image, UnidentifiedImageError
 from gpupanel.domain.problem import Fix, Problem, ProblemError
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.examples import Array, Indices
-from gpupanel.trainer.datasets.images.decoding import ImageDecoding
+from gpupanel.trainer.datasets.images.decoding import DecodedPart, ImageDecoding
 from gpupanel.trainer.datasets.images.pixels import (
     PlainJpeg,
     pixels_of,
     plain_jpeg_or_pixels_of,
+    usual_jpeg_of,
 )
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
 from gpupanel.trainer.parts.image_formats import reader_missing_for
@@ -85,35 +86,53 @@ class ImageFiles:
     def read_readable(self, indices: Indices) -> tuple[Array, Mapping[int, ProblemError]]:
         """The images, and why some of them could not be read, by their place among the indices.
 
-        These are black.
+        These are black. The images are not to be written to.
 
         Raises:
             ProblemError: One more cannot be read than may be.
         """
-        pixels = np.zeros((len(indices), *self.shape[1:]), np.uint8)
-        errors: dict[int, ProblemError] = {}
         paths = [self.paths[index] for index in indices.tolist()]
-        for place, found in enumerate(self._decoded(paths)):
-            if isinstance(found, ProblemError):
-                errors[place] = found
-            else:
-                pixels[place] = found
+        looked = self._looked(paths)
+        parts = self._decoded_at_once(looked)
+        if len(parts) == 1 and len(parts[0].places) == len(paths):
+            return parts[0].pixels, {}
+        pixels = np.empty((len(paths), *self.shape[1:]), np.uint8)
+        for part in parts:
+            pixels[part.places] = part.pixels
+        there = {place for part in parts for place in part.places}
+        left = [place for place in range(len(paths)) if place not in there]
+        known: dict[int, Array | ProblemError] = {}
+        for place in left:
+            each = looked[place]
+            if each is not None and not isinstance(each, PlainJpeg):
+                known[place] = each
+        alone = [place for place in left if place not in known]
+        by_itself = _on_threads(self._decode_or_skip, [paths[place] for place in alone])
+        known.update(zip(alone, by_itself, strict=True))
+        errors = {place: each for place in left if isinstance(each := known[place], ProblemError)}
+        for place in left:
+            each = known[place]
+            pixels[place] = 0 if isinstance(each, ProblemError) else each
         return pixels, errors
 
-    def _decoded(self, paths: Sequence[str]) -> Iterator[Array | ProblemError]:
+    def _decoded_at_once(
+        self, looked: Sequence[PlainJpeg | Array | ProblemError | None]
+    ) -> list[DecodedPart]:
+        """What is decoded together of all that were looked at, by their places among these."""
         batches = self.decoding.jpegs
-        if batches is None:
-            return iter(_on_threads(self._decode_or_skip, paths))
-        looked = self._looked(paths)
-        jpegs = [each for each in looked if isinstance(each, PlainJpeg)]
-        decoded = iter(batches.decode(jpegs, self.size, self.channels) if jpegs else [])
-        found = [next(decoded) if isinstance(each, PlainJpeg) else each for each in looked]
-        left = [path for path, each in zip(paths, found, strict=True) if each is None]
-        by_itself = iter(_on_threads(self._decode_or_skip, left))
-        return (next(by_itself) if each is None else each for each in found)
+        jpegs = {place: each for place, each in enumerate(looked) if isinstance(each, PlainJpeg)}
+        if batches is None or not jpegs:
+            return []
+        parts, whose = batches.decode([*jpegs.values()], self.size, self.channels), [*jpegs]
+        return [DecodedPart([whose[each] for each in part.places], part.pixels) for part in parts]
 
-    def _looked(self, paths: Sequence[str]) -> Sequence[PlainJpeg | Array | ProblemError]:
-        """What becomes of each file; of several only where it takes long at the same time."""
+    def _looked(self, paths: Sequence[str]) -> Sequence[PlainJpeg | Array | ProblemError | None]:
+        """What becomes of each file; ``None``: it is decoded by itself, as all others are, too.
+
+        Of several only where it takes long at the same time.
+        """
+        if self.decoding.jpegs is None:
+            return [None] * len(paths)
         found: list[PlainJpeg | Array | ProblemError] = []
         start_s = time.monotonic()
         # Of what the system holds in memory, handing it to threads would take most of the time.
@@ -128,6 +147,9 @@ class ImageFiles:
         return replace(self, paths=tuple(self.paths[index] for index in indices))
 
     def _look_or_skip(self, path: str) -> PlainJpeg | Array | ProblemError:
+        jpeg = usual_jpeg_of(path, self.size, self.channels, LARGEST_IMAGE_PIXELS, self.white)
+        if jpeg is not None:
+            return jpeg
         return self._or_skip(plain_jpeg_or_pixels_of, path)
 
     def _decode_or_skip(self, path: str) -> Array | ProblemError:

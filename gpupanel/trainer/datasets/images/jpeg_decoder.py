@@ -16,6 +16,7 @@ import numpy.typing as npt
 import tensorflow as tf
 from PIL import Image
 
+from gpupanel.trainer.datasets.images.decoding import DecodedPart
 from gpupanel.trainer.datasets.images.pixels import PlainJpeg
 
 Pixels = npt.NDArray[np.uint8]
@@ -40,18 +41,15 @@ class JpegDecoder:
 
     def decode(
         self, jpegs: Sequence[PlainJpeg], size: tuple[int, int], channels: int
-    ) -> list[Pixels | None]:
-        """The image of each; ``None`` for one of those among which is a damaged one.
+    ) -> list[DecodedPart]:
+        """Their images in parts; one among which is a damaged one is left out.
 
         Args:
             jpegs: What to decode.
             size: Height and width that each is scaled to.
             channels: 3 for RGB, 1 for greyscale: as they are stored.
-
-        Returns:
-            Shape [height, width, channels] each.
         """
-        found: list[Pixels | None] = [None] * len(jpegs)
+        found: list[DecodedPart] = []
         for reduction in {jpeg.reduction for jpeg in jpegs}:
             places = [place for place, jpeg in enumerate(jpegs) if jpeg.reduction == reduction]
             for start in range(0, len(places), _IMAGES_A_CALL):
@@ -62,8 +60,7 @@ class JpegDecoder:
                     pixels = self._decode(decoding, [jpegs[place].content for place in part])
                 except tf.errors.InvalidArgumentError:
                     continue
-                for place, image in zip(part, pixels, strict=True):
-                    found[place] = image
+                found.append(DecodedPart(part, pixels))
         return found
 
     def _decode(self, decoding: "_Decoding", contents: Sequence[bytes]) -> Pixels:
@@ -149,9 +146,9 @@ def make_jpeg_decoder() -> JpegDecoder | None:
     Image.fromarray(noise).save(content, "JPEG", quality=90)
     for reduction in (1, 2):
         size = (40 // reduction, 56 // reduction)
-        (found,) = decoder.decode([PlainJpeg(content.getvalue(), reduction)], size, 3)
+        found = decoder.decode([PlainJpeg(content.getvalue(), reduction)], size, 3)
         with Image.open(content) as image:
             image.draft(None, (size[1], size[0]))
-            if found is None or not np.array_equal(found, np.asarray(image)):
+            if not found or not np.array_equal(found[0].pixels[0], np.asarray(image)):
                 return None
     return decoder

@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from gpupanel.files.regular_files import read_beginning_with
+from gpupanel.trainer.datasets.images.jpeg_header import JPEG_BEGIN, usual_header
 from gpupanel.trainer.parts.image_formats import FORMATS
 from gpupanel.trainer.parts.image_pixels import (
     WHITE_OF_8_BITS,
@@ -92,6 +94,52 @@ def pixels_of(
         return image_pixels(image, size, channels, most_pixels, white)
 
 
+def usual_jpeg_of(
+    path: str,
+    size: tuple[int, int],
+    channels: int,
+    most_pixels: int,
+    white: int | None = None,
+) -> PlainJpeg | None:
+    """What :func:`plain_jpeg_or_pixels_of` finds in a usual JPEG, in a fifth of its time.
+
+    Args:
+        path: Of the file.
+        size: As :func:`pixels_of` takes it.
+        channels: As :func:`pixels_of` takes it.
+        most_pixels: As :func:`pixels_of` takes it.
+        white: As :func:`pixels_of` takes it.
+
+    Returns:
+        ``None``: that has to be asked.
+    """
+    if white is not None and white < WHITE_OF_8_BITS:
+        return None
+    try:
+        content = read_beginning_with(JPEG_BEGIN, path, _LARGE_BYTES)
+    except OSError:
+        return None  # who reads it otherwise says why
+    header = None if content is None else usual_header(content)
+    if content is None or header is None or header.components != channels:
+        return None
+    reduction = _plain_reduction(header.width, header.height, size, most_pixels)
+    return None if reduction is None else PlainJpeg(content, reduction)
+
+
+def _plain_reduction(
+    width: int, height: int, size: tuple[int, int], most_pixels: int
+) -> int | None:
+    """At which part an upright JPEG is unpacked; ``None``: it is not only decoded and scaled."""
+    reduction = jpeg_reduction(width, height, size)
+    there = -(-width // reduction), -(-height // reduction)
+    is_plain = (
+        width * height <= most_pixels
+        and there[0] * there[1] <= _LARGE_PIXELS
+        and averaged_over(there, size) == (1, 1)
+    )
+    return reduction if is_plain else None
+
+
 def plain_jpeg_or_pixels_of(
     file: BinaryIO,
     size: tuple[int, int],
@@ -115,16 +163,13 @@ def plain_jpeg_or_pixels_of(
         is_dark = white is not None and white < WHITE_OF_8_BITS
         if image.format != "JPEG" or image.mode != mode_of(channels) or is_dark:
             return image_pixels(image, size, channels, most_pixels, white)
-        reduction = jpeg_reduction(image.width, image.height, size)
-        width, height = -(-image.width // reduction), -(-image.height // reduction)
+        reduction = _plain_reduction(image.width, image.height, size, most_pixels)
         is_plain = (
-            image.width * image.height <= most_pixels
-            and width * height <= _LARGE_PIXELS
-            and averaged_over((width, height), size) == (1, 1)
+            reduction is not None
             and image.getexif().get(_ORIENTATION, _UPRIGHT) == _UPRIGHT
             and (content_bytes := file.seek(0, os.SEEK_END)) <= _LARGE_BYTES
         )
-        if not is_plain:
+        if reduction is None or not is_plain:
             return image_pixels(image, size, channels, most_pixels, white)
         file.seek(0)
         return PlainJpeg(file.read(content_bytes), reduction)
