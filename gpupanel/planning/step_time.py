@@ -42,7 +42,7 @@ class _Speed:
 
 
 _GPU: Final = _Speed(operations=5e12, memory=3e11, launch_s=6e-6)
-_CPU: Final = _Speed(operations=5e10, memory=1e10, launch_s=2e-5)
+_CPU: Final = _Speed(operations=5e10, memory=1e10, launch_s=5e-6)
 
 
 def step_seconds(context: PlanningContext) -> float | None:
