@@ -14,7 +14,7 @@ import keras
 from gpupanel.domain.data import Target
 from gpupanel.domain.model import Model, ModelSettings
 from gpupanel.trainer.datasets.examples import DataSet, Examples
-from gpupanel.trainer.parts.placed_layer import on_the_host
+from gpupanel.trainer.parts.placed_layer import on_the_host, put_beside_input
 from gpupanel.trainer.user_code import RunCode
 
 Settings = TypeVar("Settings", bound=Model, contravariant=True)
@@ -82,9 +82,12 @@ class Building:
             layer.trainable = before.trainable
         return again
 
-    def _made_again(self, layer: keras.layers.Layer) -> keras.layers.Layer:
-        again = type(layer).from_config(layer.get_config())
-        self.hook(again)
+    def _made_again(self, operation: keras.Operation) -> keras.Operation:
+        again: keras.Operation = type(operation).from_config(operation.get_config())
+        if isinstance(again, keras.layers.Layer):
+            self.hook(again)
+        else:
+            put_beside_input(again)  # a sum of two tensors, say, which nobody can place
         return again
 
     def through(

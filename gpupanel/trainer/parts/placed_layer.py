@@ -6,7 +6,7 @@ the gradients of the one that is so many before it ("1F1B": Narayanan et al. 201
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial, wraps
@@ -32,6 +32,20 @@ def put_on_device(layer: keras.layers.Layer, *devices: str) -> None:
     """
     layer.build = _built_on(devices, layer.build)
     layer.call = _called_on(devices, layer.call)
+
+
+def put_beside_input(operation: keras.Operation) -> None:
+    """Have what is no layer called on the device of the last tensor that it takes."""
+    call = operation.call
+
+    @wraps(call)
+    def there(*args: object, **kwargs: object) -> object:
+        given = [each for each in tf.nest.flatten((args, kwargs)) if isinstance(each, tf.Tensor)]
+        device = given[-1].device if given else ""
+        with tf.device(device) if device else nullcontext():
+            return call(*args, **kwargs)
+
+    operation.call = there
 
 
 def _built_on(

@@ -1,0 +1,58 @@
+"""What is no layer, such as a sum in a network of Keras's, works where the layer before it does."""
+
+import json
+import sys
+
+import pytest
+
+from tests.forked.processes import run_forked
+from tests.unit.trainer.trained_runs import CHILD_ENVIRONMENT
+
+pytestmark = pytest.mark.tensorflow
+
+PROGRAM = """
+import json
+import keras
+import tensorflow as tf
+from gpupanel.trainer.models.network import Building
+from gpupanel.trainer.parts.placed_layer import put_on_device
+
+(processor,) = tf.config.list_physical_devices("CPU")
+three = [tf.config.LogicalDeviceConfiguration()] * 3
+tf.config.set_logical_device_configuration(processor, three)
+
+def network():
+    inputs = keras.Input([4])
+    hidden = keras.layers.Dense(4, name="first")(inputs)
+    hidden = hidden + keras.layers.Dense(4, name="second")(hidden)
+    hidden = hidden * keras.ops.sigmoid(hidden)
+    return keras.Model(inputs, keras.layers.Dense(2, name="third")(hidden))
+
+places = {"first": 1, "second": 2, "third": 0}
+building = Building(None, None, hook=lambda layer: put_on_device(
+    layer, f"/device:CPU:{places.get(layer.name, 0)}"
+))
+model = building.made_whole(network)
+graph = tf.function(model).get_concrete_function(tf.TensorSpec([None, 4])).graph
+given = tf.ones([3, 4])
+whole = network()
+whole.set_weights(model.get_weights())
+print(json.dumps({
+    "places": {each.type: each.device[-1:] for each in graph.get_operations()},
+    "same": bool((model(given).numpy() == whole(given).numpy()).all()),
+}))
+"""
+
+
+def test_that_a_sum_of_two_tensors_is_on_the_device_of_the_last_one() -> None:
+    done = run_forked(
+        [sys.executable, "-c", PROGRAM],
+        env=CHILD_ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["same"]
+    assert [found["places"][each] for each in ("AddV2", "Mul", "Sigmoid")] == ["2", "2", "2"]
