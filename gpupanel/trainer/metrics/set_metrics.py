@@ -79,8 +79,9 @@ class _TopFive(SetMetric):
         import tensorflow as tf
 
         own = tf.gather(outputs, labels, batch_dims=1)[:, tf.newaxis]
-        # How many classes are more probable: no order of equal ones has to be decided.
-        above = tf.reduce_sum(tf.cast(outputs > own, tf.int32), axis=1)
+        # How many classes are more probable: no order of equal ones has to be decided. As floats:
+        # whole numbers of 32 bits TensorFlow counts on the host, whatever the device.
+        above = tf.reduce_sum(tf.cast(outputs > own, tf.float32), axis=1)
         return tf.reduce_sum(tf.cast(above < TOP, tf.float32))[tf.newaxis]
 
     @override
@@ -103,7 +104,7 @@ class _ClassF1(SetMetric):
     def sums(self, outputs: "tf.Tensor", labels: "tf.Tensor") -> "tf.Tensor":
         import tensorflow as tf
 
-        taken_for = tf.argmax(outputs, axis=1, output_type=tf.int32)
+        taken_for = tf.argmax(outputs, axis=1, output_type=labels.dtype)
         right = tf.cast(tf.equal(taken_for, labels), tf.float32)
         ones = tf.ones_like(right)
         counts = ((right, labels), (ones, taken_for), (ones, labels))
@@ -215,10 +216,11 @@ class _Area(SetMetric):
             logits, has = (logits[:, 1] - logits[:, 0])[:, tf.newaxis], labels[:, tf.newaxis] > 0
         else:
             has = labels > 0.5
-        bins = tf.searchsorted(self._edges, tf.transpose(logits), side="right")
+        number = tf.int64  # those of 32 bits TensorFlow counts on the host, whatever the device
+        bins = tf.searchsorted(self._edges, tf.transpose(logits), side="right", out_type=number)
         # A place for each label and bin, first of those that have it, then of those that have not.
-        places = tf.transpose(bins) + self._bins * tf.range(self._labels)
-        places += self._labels * self._bins * tf.cast(tf.logical_not(has), tf.int32)
+        places = tf.transpose(bins) + self._bins * tf.range(self._labels, dtype=number)
+        places += self._labels * self._bins * tf.cast(tf.logical_not(has), number)
         ones = tf.ones_like(tf.reshape(places, [-1]), tf.float32)
         return tf.math.unsorted_segment_sum(ones, tf.reshape(places, [-1]), self.size)
 

@@ -33,7 +33,7 @@ def class_loss(
     losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, outputs)
     if weights is not None:
         losses *= tf.cast(tf.gather(weights, labels), losses.dtype)
-    right = tf.equal(tf.argmax(outputs, axis=1, output_type=tf.int32), labels)
+    right = tf.equal(tf.argmax(outputs, axis=1, output_type=labels.dtype), labels)
     return tf.reduce_sum(losses), tf.reduce_sum(tf.cast(right, tf.float32))
 
 

@@ -61,6 +61,9 @@ class Calls(StepCalls):
         self._accumulation_steps = accumulation_steps
         self._timed = timed
         self._replicas = len(shares)
+        # TensorFlow's default strategy does not know its devices: it has one replica.
+        alone = self._replicas == 1
+        self._here = 1 if alone else len(strategy.extended.worker_devices)
         bounds = tf.TensorSpec([len(shares), 2], tf.int32)
         copies = tf.TensorSpec([], tf.int32)
         first_step = tf.TensorSpec([], tf.int64)
@@ -133,29 +136,31 @@ class Calls(StepCalls):
         count = tf.shape(stacked[0])[0]
         examples = tf.cast(tf.shape(stacked[0])[1] * copies, tf.float32)
 
-        def goes_on(step: tf.Tensor, sums: tf.Tensor) -> tf.Tensor:
-            return tf.logical_and(step < count, tf.math.is_finite(sums[0]))
+        # The number of steps alone: to look at a loss the host would wait for each of them.
+        def goes_on(step: tf.Tensor, *before: tf.Tensor) -> tf.Tensor:
+            del before
+            return step < count
 
-        def one_step(step: tf.Tensor, sums: tf.Tensor) -> Any:  # noqa: ANN401
+        def one_step(step: tf.Tensor, *before: tf.Tensor) -> Any:  # noqa: ANN401
             part = BatchPart(examples, tf.zeros([], tf.int32), first_step + tf.cast(step, tf.int64))
-            more = self._strategy.run(self._in_replica, args=(bounds, part, stacked, step))
-            return step + 1, sums + self._sum(more)
+            after = self._strategy.run(self._in_replica, args=(bounds, part, stacked, step, before))
+            return (step + 1, *self._strategy.experimental_local_results(after))
 
         with tf.control_dependencies([begun_s]):
-            summed = tf.zeros([self._sum_count + _UPDATES + (self._replicas + 1) * self._timed])
-        step, sums = tf.while_loop(goes_on, one_step, (0, summed), parallel_iterations=1)
-        with tf.control_dependencies([step]):
-            # After the steps on every process: collectives must come in the same order on each.
-            handed_in = tf.identity(votes)
-            with tf.device(_HOST):
+            numbers = 1 + self._sum_count + _UPDATES + (self._replicas + 1) * self._timed
+            nothing = tf.zeros([numbers])
+        # Each replica adds up by itself: to sum over all of them takes a round trip.
+        begin = (0, *[nothing] * self._here)
+        _, *done = tf.while_loop(goes_on, one_step, begin, parallel_iterations=1)
+        # After the steps on every process: collectives must come in the same order on each.
+        summed = self._sum(self._strategy.run(self._handed_in, args=(tuple(done), votes)))
+        with tf.device(_HOST):
+            arrived = tf.identity(summed)
+            with tf.control_dependencies([arrived]):
                 ended_s = timestamp()
-        summed_votes = self._sum(self._strategy.run(self._once_a_process, args=(handed_in,)))
-        # One tensor: each that is read costs a round trip.
-        done = [tf.cast(step, tf.float32)]
-        over_examples, others = sums[: self._sum_count], sums[self._sum_count :]
-        once = over_examples / tf.cast(copies, tf.float32)
-        graph_s = [tf.cast(ended_s - begun_s, tf.float32)]
-        return tf.concat([once, done, summed_votes, graph_s, others], axis=0)
+            # One tensor: each that is read costs a round trip.
+            graph_s = [tf.cast(ended_s - begun_s, tf.float32), tf.cast(copies, tf.float32)]
+            return tf.concat([graph_s, arrived], axis=0)
 
     def _in_replica(
         self,
@@ -163,42 +168,47 @@ class Calls(StepCalls):
         batch: BatchPart,
         tensors: tuple[tf.Tensor, ...],
         step: tf.Tensor,
+        before: tuple[tf.Tensor, ...],
     ) -> tf.Tensor:
+        """How many steps this replica did, and its sums, with one step more."""
         replica = _replica()
         first, end = bounds[replica, 0], bounds[replica, 1]
         features, labels = self._feed.part(replica, tensors, step, first, end)
         sums = self._replica_step(features, labels, batch.begins_with(first))
         # All replicas know the same of the update: one of them counts.
         of_update = sums.of_update if replica == 0 else ()
-        of_update = of_update or (tf.zeros([]),) * _UPDATES
-        if sums.timing is None:
-            return tf.concat([sums.sums, [*of_update]], axis=0)
-        # Each replica knows its own seconds only: summed up they stand beside each other.
-        timing, zero = sums.timing, tf.zeros([])
-        seconds = [timing.seconds if each == replica else zero for each in range(self._replicas)]
         # Packed at once: in the shortest steps each operation is a hundredth of the time.
-        others = [*of_update, *seconds, zero if timing.witness is None else timing.witness]
-        return tf.concat([sums.sums, others], axis=0)
+        more = [sums.sums, [*(of_update or (tf.zeros([]),) * _UPDATES)]]
+        if sums.timing is not None:
+            # Each replica knows its own seconds only: summed up they stand beside each other.
+            timing, zero = sums.timing, tf.zeros([])
+            seconds = [
+                timing.seconds if each == replica else zero for each in range(self._replicas)
+            ]
+            more.append([*seconds, zero if timing.witness is None else timing.witness])
+        own = before[replica % self._here]
+        # What comes after a loss that is not finite counts as little as it is kept.
+        counts = tf.cast(tf.math.is_finite(own[1]), tf.float32)
+        return own + tf.concat([[counts], *more], axis=0)
 
-    def _once_a_process(self, votes: tf.Tensor) -> tf.Tensor:
-        # TensorFlow's default strategy does not know its devices: it has one replica.
-        alone = self._replicas == 1
-        here = 1 if alone else len(self._strategy.extended.worker_devices)
-        first_of_its_process = _replica() % here == 0
-        handed_in, waited_s = votes[:VOTE_NUMBERS], votes[VOTE_NUMBERS]
-        once = handed_in if first_of_its_process else tf.zeros_like(handed_in)
-        return tf.concat([once, tf.one_hot(_replica(), self._replicas) * waited_s], axis=0)
+    def _handed_in(self, done: tuple[tf.Tensor, ...], votes: tf.Tensor) -> tf.Tensor:
+        """The sums of this replica, and what it says by itself, beside what the others say."""
+        place = tf.one_hot(_replica(), self._replicas)
+        own, of_process = done[_replica() % self._here], votes[:VOTE_NUMBERS]
+        once = of_process if _replica() % self._here == 0 else tf.zeros_like(of_process)
+        return tf.concat([place * own[0], once, place * votes[VOTE_NUMBERS], own[1:]], axis=0)
 
     def _call_sums(self, returned: tf.Tensor, waited_s: float) -> CallSums:
         numbers = [float(number) for number in returned.numpy()]
-        counts = (self._sum_count, 1, VOTE_NUMBERS, self._replicas, 1, _UPDATES)
+        counts = (1, 1, self._replicas, VOTE_NUMBERS, self._replicas, self._sum_count, _UPDATES)
         ends = list(accumulate(counts, initial=0))
-        sums, (steps,), votes, waits, (graph_s,), of_updates = (
+        (graph_s,), (copies,), steps, votes, waits, sums, of_updates = (
             tuple(numbers[first:end]) for first, end in pairwise(ends)
         )
         return CallSums(
-            sums=sums,
-            steps=round(steps),
+            sums=tuple(each / copies for each in sums),
+            # Of all replicas the first one that had a loss that is not finite.
+            steps=round(min(steps)),
             votes=votes,
             # The last one is the witness: of no meaning.
             replica_seconds=tuple(numbers[ends[-1] : -1]) if self._timed else (),

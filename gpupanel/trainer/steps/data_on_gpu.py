@@ -18,9 +18,36 @@ _BYTES_PER_MIB = 2**20
 def as_on_gpu(dtype: np.dtype[np.generic]) -> np.dtype[np.generic]:
     """The type of features there: TensorFlow has no kernel that gathers bytes on a GPU.
 
-    Halves hold 0 to 2,048 exactly.
+    Halves hold 0 to 2,048 exactly. Integers of 32 bits it keeps on the host, whatever device it is
+    told, and copies all of them in each step: they are held as floats of the same bits.
     """
-    return np.dtype(np.float16) if dtype == np.uint8 else dtype
+    held = {np.dtype(np.uint8): np.float16, np.dtype(np.int32): np.float32}
+    return np.dtype(held.get(dtype, dtype))
+
+
+def as_bits(array: Array, device: str) -> Array:
+    """Integers of 32 bits as that device holds them; whatever else there is as it is."""
+    return array.view(np.float32) if array.dtype == np.int32 and "GPU" in device else array
+
+
+def features_of(held: tf.Tensor, dtype: np.dtype[np.generic]) -> tf.Tensor:
+    """Features as a model takes them, of what a device holds.
+
+    Args:
+        held: Of :func:`as_bits`, or some rows of it.
+        dtype: Of the array that was held.
+    """
+    return tf.bitcast(held, tf.int32) if dtype == np.int32 and held.dtype.is_floating else held
+
+
+def labels_of(held: tf.Tensor, dtype: np.dtype[np.generic], device: str) -> tf.Tensor:
+    """Labels as an objective takes them on that device.
+
+    Class numbers have 64 bits on a GPU: TensorFlow compares those of 32 bits on the host, in each
+    step, and waits for them.
+    """
+    labels = features_of(held, dtype)
+    return tf.cast(labels, tf.int64) if dtype == np.int32 and "GPU" in device else labels
 
 
 def kept_bytes(examples: Examples) -> int:

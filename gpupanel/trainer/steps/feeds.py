@@ -16,7 +16,13 @@ from gpupanel.files.process_log import write_to_process_log
 from gpupanel.trainer.datasets.examples import Array, Examples, Indices
 from gpupanel.trainer.memory_shortage import is_out_of_memory
 from gpupanel.trainer.started_run import process_place
-from gpupanel.trainer.steps.data_on_gpu import as_on_gpu, is_small
+from gpupanel.trainer.steps.data_on_gpu import (
+    as_bits,
+    as_on_gpu,
+    features_of,
+    is_small,
+    labels_of,
+)
 from gpupanel.trainer.steps.look_ahead import LookAhead
 from gpupanel.trainer.steps.placing import PlacedAhead
 
@@ -108,12 +114,14 @@ class ResidentFeed:
 
     def __init__(self, features: Array, labels: Array, plan: LaunchPlan) -> None:
         self.examples = len(labels)
-        devices = _own_devices(plan)
+        self._devices = _own_devices(plan)
+        devices = dict(self._devices)
         for replica in devices:
             if plan.replicas[replica].data_on_host or not is_small(features):
                 devices[replica] = _HOST
         copies = {device: _on_device(features, labels, device) for device in set(devices.values())}
         self._copies = {replica: copies[device] for replica, device in devices.items()}
+        self._dtypes = features.dtype, labels.dtype
 
     @property
     def signature(self) -> tuple[tf.TensorSpec, ...]:
@@ -151,7 +159,10 @@ class ResidentFeed:
         features, labels = self._copies[replica]
         indices = tensors[0][step, first:end]
         with tf.device(features.device):
-            return tf.gather(features, indices), tf.gather(labels, indices)
+            found, of_them = tf.gather(features, indices), tf.gather(labels, indices)
+            of_features, of_labels = self._dtypes
+            given = labels_of(of_them, of_labels, self._devices[replica])
+            return features_of(found, of_features), given
 
 
 class StreamedFeed:
@@ -195,13 +206,15 @@ class StreamedFeed:
     def signature(self) -> tuple[tf.TensorSpec, ...]:
         """See :attr:`Feed.signature`: labels, where the parts begin, and features of each part."""
         labels = self._examples.labels
-        features = tf.TensorSpec(
-            [None, None, *self._examples.feature_shape], self._examples.features.dtype
-        )
+        nothing = np.empty(0, self._examples.features.dtype)
+        shape = [None, None, *self._examples.feature_shape]
         return (
             tf.TensorSpec([None, None, *labels.shape[1:]], labels.dtype),
             tf.TensorSpec([len(self._replicas)], tf.int32),
-            *[features] * len(self._replicas),
+            *(
+                tf.TensorSpec(shape, as_bits(nothing, device).dtype)
+                for device in self._devices.values()
+            ),
         )
 
     def expect(self, coming: Sequence[tuple[Indices, Indices]]) -> None:
@@ -248,9 +261,11 @@ class StreamedFeed:
         labels, starts, *placed = tensors
         own = self._replicas.index(replica)
         begin = tf.math.floormod(first - starts[own], tf.shape(labels)[1])
-        with tf.device(self._devices[replica]):
+        device = self._devices[replica]
+        with tf.device(device):
             features = placed[own][step, begin : begin + end - first]
-        return features, labels[step, first:end]
+            features = features_of(features, self._examples.features.dtype)
+        return features, labels_of(labels[step, first:end], self._examples.labels.dtype, device)
 
     def _placed(self, batches: Indices, bounds: Indices | None) -> tuple[tf.Tensor, ...]:
         """What a call takes for these steps: each part on the device of its replica."""
@@ -265,7 +280,7 @@ class StreamedFeed:
             rows = np.searchsorted(places, own)
             chosen = features if np.array_equal(own, places) else features[:, rows]
             with tf.device(device):
-                placed.append(tf.constant(chosen))
+                placed.append(tf.constant(as_bits(chosen, device)))
         with tf.device(_HOST):
             # Labels are few, and what holds whole numbers TensorFlow wants on the host anyway.
             labels = tf.constant(self._examples.labels[batches])
@@ -322,10 +337,12 @@ def _own_devices(plan: LaunchPlan) -> dict[int, str]:
 
 def _on_device(features: Array, labels: Array, device: str) -> tuple[tf.Tensor, tf.Tensor]:
     on_gpu = "GPU" in device
-    copied = features.astype(as_on_gpu(features.dtype)) if on_gpu else features
+    copied = as_bits(features, device)
+    if on_gpu:
+        copied = copied.astype(as_on_gpu(features.dtype), copy=False)
     try:
         with tf.device(device):
-            return tf.constant(copied), tf.constant(labels)
+            return tf.constant(copied), tf.constant(as_bits(labels, device))
     except tf.errors.OpError as error:
         if not (on_gpu and is_out_of_memory(error)):
             raise

@@ -236,10 +236,22 @@ API Result cuPointerGetAttribute(void* value, PointerAttribute attribute, Device
   }
 }
 
+// A line in the file of GPUPANEL_TEST_CUDA_COPIES for each copy between a card and the host.
+static void note_copy(const char* where, size_t bytes) {
+  const char* path = getenv("GPUPANEL_TEST_CUDA_COPIES");
+  if (!path) return;
+  if (FILE* file = fopen(path, "a")) {
+    fprintf(file, "%s %zu\n", where, bytes);
+    fclose(file);
+  }
+}
+
 API Result cuMemcpyHtoD_v2(DeviceAddress to, const void* from, size_t bytes) {
+  note_copy("to a card", bytes);
   return copied(host(to), from, bytes, host(to));
 }
 API Result cuMemcpyDtoH_v2(void* to, DeviceAddress from, size_t bytes) {
+  note_copy("to the host", bytes);
   return copied(to, host(from), bytes, host(from));
 }
 API Result cuMemcpyDtoD_v2(DeviceAddress to, DeviceAddress from, size_t bytes) {
