@@ -22,8 +22,12 @@ def data_on_gpu_bytes(context: PlanningContext) -> int:
 
 
 def streamed_data_bytes(context: PlanningContext, plan: LaunchPlan) -> int:
-    """What a GPU holds at most of examples that are read step by step: of a call, and the next."""
+    """What a GPU holds at most of examples that are read step by step: of a call, and the next.
+
+    A call has one step at least, whatever that carries.
+    """
     step, preview, profile = context.step, context.known.preview, context.profile
     if step is None or preview is None or profile.data.cache is DataCache.MEMORY:
         return 0
-    return 2 * min(most_call_bytes(plan), preview.training_count * step.feature_bytes)
+    most = max(most_call_bytes(plan), max(plan.shares, default=0) * step.feature_bytes)
+    return 2 * min(most, preview.training_count * step.feature_bytes)

@@ -232,10 +232,8 @@ class StreamedFeed:
         return steps_within(self._most_call_bytes, int(most_rows) * self._examples.example_bytes)
 
     def place_ahead(self, batches: Indices, bounds: Indices) -> None:
-        """See :meth:`Feed.place_ahead`; more than that is placed when it is asked for."""
-        places = sum(len(self._part(bounds, batches.shape[1], each)) for each in self._replicas)
-        if len(batches) * places * self._examples.example_bytes <= self._most_call_bytes:
-            self._ahead.begin(batches, bounds)
+        """See :meth:`Feed.place_ahead`."""
+        self._ahead.begin(batches, bounds)
 
     def close(self) -> None:
         """See :meth:`Feed.close`."""

@@ -184,6 +184,10 @@ def test_that_examples_that_are_read_step_by_step_take_two_calls() -> None:
     assert prepared(roomy, many).memory[0].data_mib == 2 * 128
     # Under a limit a call carries less, so that its steps have room.
     assert prepared(profile(64, data=streamed), many).memory[0].data_mib == 2 * 4
+    # A step that alone carries more is brought while the one before it computes, too.
+    batch = TrainingSettings(global_batch_size=20_000)
+    large = prepared(profile(64, data=streamed, training=batch), many)
+    assert large.memory[0].data_mib == pytest.approx(2 * 20_000 * STEP.feature_bytes / MIB)
     cpu = profile(devices=DeviceSettings(visible=("cpu",)), memory={}, data=streamed)
     assert prepared(cpu, inventory=CPU_ONLY).memory[0].data_mib == 0.0
 

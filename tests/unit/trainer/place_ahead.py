@@ -107,18 +107,19 @@ def is_placed_for_the_bounds_that_hold() -> bool:
     )
 
 
-def is_too_large_to_be_placed() -> bool:
+def is_placed_whatever_its_size() -> bool:
+    """A step that carries more than a call may is placed while the one before it computes, too."""
     feed, _ = new_feed()
     bounds = divide_batch((16, 16), 32).bounds
     batches = np.arange(64, dtype=np.int32).reshape(2, 32)
-    feed._most_call_bytes = 64 * 12 - 1
-    feed.place_ahead(batches, bounds)
-    is_left = feed._ahead._next is None
-    feed._most_call_bytes += 1
-    feed.place_ahead(batches, bounds)
+    feed._most_call_bytes = 16 * 12
+    feed.expect([(batches, bounds)])
+    assert feed.most_steps(bounds) == 1
+    feed.place_ahead(batches[:1], bounds)
     is_begun = feed._ahead._next is not None
+    _, _, *placed = feed.tensors(batches[:1], bounds)
     feed.close()
-    return is_left and is_begun
+    return is_begun and np.array_equal(placed[1], PIXELS[batches[:1, 16:]])
 
 
 def most_steps(
@@ -219,7 +220,7 @@ def main() -> None:
     found = {
         "placed": is_placed_before_it_is_asked_for(),
         "bounds": is_placed_for_the_bounds_that_hold(),
-        "bytes": is_too_large_to_be_placed(),
+        "bytes": is_placed_whatever_its_size(),
         # Placed elsewhere than where they are computed with, they do.
         **{
             kind.value: stays_on_its_device(0, kind) and not stays_on_its_device(1, kind)

@@ -43,7 +43,7 @@ def test_that_what_was_placed_for_other_shares_is_not_used(found: dict[str, bool
     assert found["bounds"]
 
 
-def test_that_what_is_placed_ahead_has_a_bound(found: dict[str, bool]) -> None:
+def test_that_a_large_step_is_placed_ahead_too(found: dict[str, bool]) -> None:
     assert found["bytes"]
 
 
