@@ -72,7 +72,7 @@ class Building:
         with on_the_host():
             whole = make()
         drawn = random.getstate()
-        again = keras.models.clone_model(whole, clone_function=self._made_again)
+        again = keras.models.clone_model(whole, clone_function=self._made_again, recursive=True)
         # Layers that come later draw what they draw without this.
         random.setstate(drawn)
         again.name = whole.name
