@@ -187,6 +187,10 @@ class DividedOptimizer:
             own = [piece for piece in pieces if piece.replica == replica]
             self._parts[device] = _Part(make, device, own, weights)
         self._slots = self._slots_of_weights(make)
+        if any("GPU" in device for device in self._parts):
+            # TensorFlow 2.21 takes the shape of what stands for a piece for that of its weight
+            # there: convolutions end with "filter must be 4-dimensional".
+            tf.config.optimizer.set_experimental_options({"constant_folding": False})
 
     @property
     def variables(self) -> list[keras.Variable | DividedSlot]:
