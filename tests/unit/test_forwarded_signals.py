@@ -20,6 +20,8 @@ WORKERS = "ui/workers/"
 STAY = {
     "DetailsFold.endRequested": "the list of processes is made as the details are unfolded",
     "DoctorBinding.selfTestRequested": "the dialog is made as it is first opened",
+    "EvaluationPanel.examplesRequested": "the evaluation is made with the first result",
+    "EvaluationPanel.folderRequested": "the list of predictions is made with the first result",
     "TimePlot.timeRangeReset": "the canvas is made as there is something to draw",
 }
 LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)

@@ -148,9 +148,9 @@ class Calls(StepCalls):
 
         with tf.control_dependencies([begun_s]):
             numbers = 1 + self._sum_count + _UPDATES + (self._replicas + 1) * self._timed
-            nothing = tf.zeros([numbers])
-        # Each replica adds up by itself: to sum over all of them takes a round trip.
-        begin = (0, *[nothing] * self._here)
+            # Each replica adds up by itself: to sum over all of them takes a round trip. What a
+            # step needs of the others is its number alone: that waits for the clock, too.
+            begin = (tf.zeros([], tf.int32), *[tf.zeros([numbers])] * self._here)
         _, *done = tf.while_loop(goes_on, one_step, begin, parallel_iterations=1)
         # After the steps on every process: collectives must come in the same order on each.
         summed = self._sum(self._strategy.run(self._handed_in, args=(tuple(done), votes)))
