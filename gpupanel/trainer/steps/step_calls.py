@@ -25,7 +25,8 @@ class CallSums:
     Attributes:
         sums: Of loss and metrics, as :class:`~gpupanel.trainer.models.objectives.Objective` counts
             them.
-        steps: Steps done: fewer than asked when one of them had a loss that is not finite.
+        steps: Steps done, up to the first one whose loss is not finite: what comes after it was
+            done, too, and counts for nothing.
         votes: What the processes of the run handed in, summed: the same on each of them.
         replica_seconds: How long each replica of the run computed, waiting not counted; empty
             where it is not measured.
@@ -48,7 +49,7 @@ class CallSums:
 
     @property
     def loss_sum(self) -> float:
-        """The sum of losses; not finite if the last step was the first with such a loss."""
+        """The sum of losses; not finite if the last step that counts has such a loss."""
         return self.sums[0]
 
 

@@ -110,7 +110,15 @@ def main() -> None:
             fastest.append(np.min([each.replica_seconds for each in several], axis=0).tolist())
             reported.append(asdict(several[-1]))
     traced = [one._function.experimental_get_tracing_count() for one in (untimed, timed)]
-    answer = {"norms": norms, "reported": reported, "fastest_s": fastest, "traced": traced}
+    poisoned = features.copy()
+    poisoned[2 * BATCH + BATCH - 1] = np.nan
+    feed = ResidentFeed(poisoned, labels, plan)  # which calls take that are made from now on
+    kept, failed = model.get_weights(), []
+    for is_timed in (False, True):
+        model.set_weights(kept)
+        failed.append(calls(timed=is_timed)(batches))
+    ended = {"failed": [[each.steps, str(each.loss_sum)] for each in failed]}
+    answer = {**ended, "norms": norms, "reported": reported, "fastest_s": fastest, "traced": traced}
     print(json.dumps({**answer, "clocks_after": clocks_after(timed)}))
 
 

@@ -94,6 +94,13 @@ def slept() -> list[dict[str, Any]]:
     return calls
 
 
+def test_that_the_first_step_whose_loss_is_not_finite_is_the_last_that_counts(
+    called: dict[str, Any],
+) -> None:
+    # The third of eight, on the last replica alone; those after it have no finite weights.
+    assert called["failed"] == [[3, "nan"]] * 2
+
+
 def test_that_a_slow_replica_is_seen(slept: list[dict[str, Any]]) -> None:
     for call in slept[1:]:
         quick_s, slow_s = call["replica_seconds"]
