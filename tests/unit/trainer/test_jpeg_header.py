@@ -103,6 +103,7 @@ UNUSUAL = {
     "a height that comes later": SMALL.replace(
         b"\x00\x11\x08" + struct.pack(">H", 79), b"\x00\x11\x08\0\0"
     ),
+    "segments without end": SMALL[:2] + segment(0xFE, b"") * 2_000 + SMALL[2:],
     "cut in its header": SMALL[:100],
 }
 

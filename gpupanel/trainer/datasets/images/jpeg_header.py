@@ -19,6 +19,8 @@ _PICTURES_SEGMENT, _PICTURES = 0xE2, b"MPF\0"
 _BYTE_ORDERS = {b"II*\0": "<", b"MM\0*": ">"}
 _ORIENTATION, _SHORT, _UPRIGHT = 0x0112, 3, 1
 _MOST_EXIF_ENTRIES = 512
+_MOST_SEGMENTS = 1_000
+"""A file that somebody made to be slow has millions."""
 _BITS = 8
 _FRAME_BYTES = 8
 
@@ -49,7 +51,9 @@ def usual_header(content: bytes) -> JpegHeader | None:
     if not content.startswith(JPEG_BEGIN):
         return None
     place, end, found = 2, len(content) - 4, None
-    while place < end and content[place] == 0xFF:
+    for _ in range(_MOST_SEGMENTS):
+        if place >= end or content[place] != 0xFF:
+            return None
         marker, body = content[place + 1], place + 4
         length = content[place + 2] << 8 | content[place + 3]
         if marker == _SCAN:
