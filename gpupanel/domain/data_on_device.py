@@ -7,21 +7,28 @@ from typing import Final
 
 from gpupanel.domain.plan import LaunchPlan
 
-MOST_DATA_BYTES: Final = 256 * 2**20
-"""A set whose features take more in the host's memory stays there."""
 _MOST_OF_REST: Final = 0.25
-"""Of what weights, gradients and optimizer leave of a GPU, the part that data may take: the rest is
-for what a step holds, and a copy saves no more than the time to bring examples there."""
+"""Of what weights, gradients and optimizer leave of a GPU, the part that data may take where nobody
+knows what a step holds: the rest is for that."""
+_STEP_AT_MOST: Final = 1.25
+"""What a step may hold over what was estimated: that is within 15 %, mostly."""
+_NOT_COUNTED: Final = 64 * 2**20
+"""For what nobody estimates: work space of cuDNN, and gaps between what is held."""
 
 
-def fits_on_device(data_bytes: int, left_bytes: float) -> bool:
+def fits_on_device(data_bytes: int, left_bytes: float, step_bytes: int | None = None) -> bool:
     """Whether data is copied to a GPU.
 
     Args:
         data_bytes: What all sets of the run take there.
         left_bytes: What of its memory is left beside weights, gradients and optimizer.
+        step_bytes: What a step is estimated to hold besides; ``None``: that is not known.
     """
-    return data_bytes <= _MOST_OF_REST * left_bytes
+    if data_bytes <= _MOST_OF_REST * left_bytes:
+        return True
+    if step_bytes is None:
+        return False
+    return data_bytes + _STEP_AT_MOST * step_bytes + _NOT_COUNTED <= left_bytes
 
 
 MOST_CALL_BYTES: Final = 128 * 2**20

@@ -1,7 +1,7 @@
 """The examples that a GPU gets a copy of, all of them, before the first step."""
 
 from gpupanel.domain.data import DataCache
-from gpupanel.domain.data_on_device import MOST_DATA_BYTES, most_call_bytes
+from gpupanel.domain.data_on_device import most_call_bytes
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.planning.context import PlanningContext
@@ -17,17 +17,19 @@ def data_on_gpu_bytes(context: PlanningContext) -> int:
     counts = [preview.training_count, preview.held_out_count]
     if not profile.data.may_validate_on_test_set or preview.validation_example_count:
         counts.append(preview.test_example_count)
-    small = (each for each in counts if each * step.feature_bytes <= MOST_DATA_BYTES)
-    return sum(small) * step.kept_bytes
+    return sum(counts) * step.kept_bytes
 
 
 def streamed_data_bytes(context: PlanningContext, plan: LaunchPlan) -> int:
-    """What a GPU holds at most of examples that are read step by step: of a call, and the next.
+    """What a GPU holds at most of examples that are brought there: of a call, and the next.
 
     A call has one step at least, whatever that carries.
     """
     step, preview, profile = context.step, context.known.preview, context.profile
-    if step is None or preview is None or profile.data.cache is DataCache.MEMORY:
+    if step is None or preview is None:
         return 0
+    in_memory = profile.data.cache is DataCache.MEMORY
+    if in_memory and profile.strategy.kind is StrategyKind.PARAMETER_SERVER:
+        return 0  # each step reads its own from the host's memory
     most = max(most_call_bytes(plan), max(plan.shares, default=0) * step.feature_bytes)
     return 2 * min(most, preview.training_count * step.feature_bytes)

@@ -1,7 +1,7 @@
 """What a plan takes of each device's memory, with any shares of its batch."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from gpupanel.domain.data_on_device import fits_on_device
@@ -271,7 +271,14 @@ class PlanMemory:
     def keeps_data(self, replica: int) -> bool:
         """Whether a replica's GPU, the first of several, gets a copy of all examples."""
         number = replica * self.plan.stage_count
-        planned = self.plan.replicas[replica].data_on_host
+        is_one = self._is_one(len(self._places))
+        return self._keeps_data(
+            number, self._of_replica(number, self.shares[number], is_one=is_one)
+        )
+
+    def _keeps_data(self, number: int, taken: _Terms) -> bool:
+        """Whether a copy of all examples goes to a place which a step takes so much of."""
+        planned = self.plan.replicas[number // self.plan.stage_count].data_on_host
         if planned is not None:
             return not planned
         place = self._places[number]
@@ -280,10 +287,10 @@ class PlanMemory:
         room = self._room[place]
         if room is None:
             return True
-        step = self.steps[number]
-        stays = step.weight_bytes + step.trainable_bytes
-        stays += 0 if self._on_the_host else round(self._kept[number] * step.trainable_bytes)
-        return fits_on_device(self._data, room * _BYTES_PER_MIB - stays)
+        learned = self.steps[number].trainable_bytes
+        left = room * _BYTES_PER_MIB - (taken.weights + learned + taken.optimizer)
+        beside = taken.gradients - learned + taken.activations + taken.update
+        return fits_on_device(self._data, left, beside)
 
     def _of_replica(self, number: int, share: int, *, is_one: bool) -> _Terms:
         return self._of_step(number, self.steps[number], share, is_one=is_one)
@@ -308,12 +315,10 @@ class PlanMemory:
         if not is_one and self.plan.all_reduce is AllReduce.HIERARCHICAL_COPY:
             # The first of a group of replicas packs all gradients, and holds the packed sums.
             update = max(update, step.largest_weight_bytes + learned)
-        # Examples come to the first of several stages.
-        replica, stage = divmod(number, self.plan.stage_count)
-        data = self._data if not stage and self.keeps_data(replica) else 0
-        if not stage and self._places[number][0] != CPU_KEY:
-            data += self._carried
-        return _Terms(step.weight_bytes, gradients, kept, activations, update, data, examples)
+        taken = _Terms(step.weight_bytes, gradients, kept, activations, update, 0, examples)
+        if number % self.plan.stage_count or self._places[number][0] == CPU_KEY:
+            return taken  # examples come to the first of several stages
+        return replace(taken, data=self._data if self._keeps_data(number, taken) else self._carried)
 
     def _held_in_update(self, number: int, step: StepMemory, *, is_one: bool) -> int:
         """What an update holds for a moment beside weights, gradients and what is kept.

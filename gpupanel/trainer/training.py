@@ -23,7 +23,6 @@ from gpupanel.trainer.device_log import DeviceLog
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.learner import make_learner
-from gpupanel.trainer.loop.asynchronous_loop import AsynchronousLoop
 from gpupanel.trainer.loop.loop import TrainingLoop
 from gpupanel.trainer.models.build import BuiltModel, check_built_again
 from gpupanel.trainer.models.random_layers import drawn_when_predicting, random_layer_warning
@@ -141,10 +140,8 @@ def train(
     events.phase(Phase.TRACING)
     learner.calls.trace()
     interruptions.listen_to_sigterm()
-    asynchronous = run.plan.strategy is StrategyKind.PARAMETER_SERVER
-    loop = AsynchronousLoop if asynchronous else TrainingLoop
     with closing(learner):
-        return loop(run, split, learner, events, interruptions, record, restored).train()
+        return TrainingLoop(run, split, learner, events, interruptions, record, restored).train()
 
 
 def _check_external_model(

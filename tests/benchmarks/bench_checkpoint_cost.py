@@ -120,9 +120,9 @@ def measure(name: str) -> None:
     from gpupanel.trainer.datasets.split import split
     from gpupanel.trainer.device_configuration import configure_devices
     from gpupanel.trainer.loop import loop
+    from gpupanel.trainer.loop.calls_in_flight import FinishedCall
     from gpupanel.trainer.progress import TrainingRecord
     from gpupanel.trainer.started_run import read_started_run
-    from gpupanel.trainer.steps.step_calls import CallSums
     from gpupanel.trainer.strategies.make_strategy import make_strategy
     from gpupanel.trainer.training import train
 
@@ -130,9 +130,9 @@ def measure(name: str) -> None:
         """Tells each call's steps: events come at most 20 times a second."""
 
         @override
-        def _add(self, sums: CallSums, examples: int, took_s: float) -> None:
-            super()._add(sums, examples, took_s)
-            watch.steps += sums.steps
+        def _add(self, finished: FinishedCall, took_s: float) -> None:
+            super()._add(finished, took_s)
+            watch.steps += finished.sums.steps
 
     case = CASES[name]
     with tempfile.TemporaryDirectory() as folder:

@@ -57,8 +57,8 @@ def measure(name: str) -> None:
     from gpupanel.trainer.models.objectives import Classification
     from gpupanel.trainer.progress import TrainingRecord
     from gpupanel.trainer.steps.calls import Calls
-    from gpupanel.trainer.steps.feeds import ResidentFeed
     from gpupanel.trainer.steps.replica_steps import TrainingStep
+    from gpupanel.trainer.steps.resident_feed import ResidentFeed
     from gpupanel.trainer.strategies.make_strategy import make_strategy
 
     case = CASES[name]
@@ -120,9 +120,10 @@ def measure(name: str) -> None:
             """Steps a second."""
             done, start_s = 0, time.perf_counter()
             while (seconds := time.perf_counter() - start_s) < BLOCK_S:
+                begun_s = time.perf_counter()
                 sums = calls(rows[:steps])
                 if calls is measuring:
-                    account.add(sums)
+                    account.add(sums, time.perf_counter() - begun_s)
                     account.report(done)
                 done += steps
             return done / seconds

@@ -1,7 +1,8 @@
 """Calls a small model's steps on cards, and prints what each call copies between them and the host.
 
 ``python count_copies.py CARDS FEED``: the feed is ``resident`` or ``streamed``. For calls of 4 and
-of 12 steps the bytes of each copy to the host and to a card, of what trains and of what measures.
+of 12 steps the bytes of each copy to the host and to a card, of what trains and of what measures,
+while the call is launched and while it is waited for.
 """
 
 import json
@@ -18,8 +19,9 @@ from gpupanel.domain.strategy import StrategyKind
 from gpupanel.trainer.datasets.examples import Examples
 from gpupanel.trainer.models.objectives import Classification
 from gpupanel.trainer.steps.calls import Calls
-from gpupanel.trainer.steps.feeds import Feed, ResidentFeed, StreamedFeed
 from gpupanel.trainer.steps.replica_steps import EvaluationStep, TrainingStep
+from gpupanel.trainer.steps.resident_feed import ResidentFeed
+from gpupanel.trainer.steps.streamed_feed import StreamedFeed
 from gpupanel.trainer.strategies.make_strategy import make_strategy
 
 BATCH, NUMBERS, CLASSES = 32, 6, 7
@@ -50,12 +52,21 @@ def plan_of(cards: int) -> LaunchPlan:
     )
 
 
-def copied(calls: Calls, steps: int) -> dict[str, list[int]]:
+def copied(calls: Calls, steps: int) -> dict[str, dict[str, list[int]]]:
     """The bytes of each copy of one call, after one that traced it."""
     batches = np.arange(steps * BATCH, dtype=np.int32).reshape(steps, BATCH)
     calls(batches)
+    launch = calls.prepare(batches)
     COPIES.write_text("")
-    calls(batches)
+    wait = launch(0.0)
+    found = {"launched": copies()}
+    COPIES.write_text("")
+    wait()
+    return {**found, "waited for": copies()}
+
+
+def copies() -> dict[str, list[int]]:
+    """The bytes of those that were made, by where they went."""
     lines = [line.rsplit(" ", 1) for line in COPIES.read_text().splitlines()]
     return {
         where: sorted(int(size) for to, size in lines if to == where)
@@ -75,7 +86,7 @@ def main() -> None:
         model = keras.Sequential([keras.Input((NUMBERS,)), keras.layers.Dense(CLASSES)])
         optimizer = keras.optimizers.Adam(0.001)
         optimizer.build(model.trainable_variables)
-    feed: Feed = ResidentFeed(features, labels, plan)
+    feed: ResidentFeed | StreamedFeed = ResidentFeed(features, labels, plan)
     if feed_name == "streamed":
         devices = {replica.index: replica.logical_device for replica in plan.replicas}
         feed = StreamedFeed(Examples(features, labels), devices)

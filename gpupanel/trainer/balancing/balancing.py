@@ -45,6 +45,7 @@ class Balancing:
         self._events = events
         self._adjusting: Adjusting | None = None
         self._untried_s = 0.0
+        self._steps_a_second = 0.0
 
     def measure(self, step: int) -> None:
         """Measure what each replica can do and choose the shares; nothing is learned from it.
@@ -86,22 +87,29 @@ class Balancing:
             # The last, smaller batch of an epoch would say little of full ones.
             return
         if self._waits_within:
-            adjusted = self._saw_by_trial(adjusting, sums)
-        else:
-            adjusted = adjusting.saw(sums.replica_seconds, sums.steps)
-        if adjusted:
+            self._untried_s += max(sums.replica_seconds)
+            self._steps_a_second = sums.steps / max(sums.replica_seconds)
+        elif adjusting.saw(sums.replica_seconds, sums.steps):
             self._choose(adjusting, step, "adjusted")
 
-    def _saw_by_trial(self, adjusting: Adjusting, sums: CallSums) -> bool:
-        """Now and then try a few steps in which nobody waits for another."""
-        took_s = max(sums.replica_seconds)
-        self._untried_s += took_s
-        if self._untried_s < _TRIAL_EVERY_S:
-            return False
+    @property
+    def wants_trial(self) -> bool:
+        """Whether it is time to try a few steps in which nobody waits for another."""
+        return self._untried_s >= _TRIAL_EVERY_S
+
+    def try_again(self, step: int) -> None:
+        """Try them, while nothing else is computed, and adjust the shares likewise.
+
+        Args:
+            step: Updates done so far.
+        """
+        adjusting = self._adjusting
+        if adjusting is None:
+            return
         self._untried_s = 0.0
-        repeats = max(1, round(TRIAL_S * sums.steps / took_s))
-        trial = self._trials(adjusting.shares, repeats)
-        return not trial.failed and adjusting.saw(trial.seconds, 1)
+        trial = self._trials(adjusting.shares, max(1, round(TRIAL_S * self._steps_a_second)))
+        if not trial.failed and adjusting.saw(trial.seconds, 1):
+            self._choose(adjusting, step, "adjusted")
 
     def _choose(
         self, adjusting: Adjusting, step: int, reason: Literal["measured", "adjusted"]

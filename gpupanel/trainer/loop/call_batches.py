@@ -8,9 +8,8 @@ from gpupanel.trainer.datasets.examples import Indices
 from gpupanel.trainer.loop.consensus import Pace
 from gpupanel.trainer.steps.step_calls import StepCalls, TrainingCalls
 
-CallBatches = tuple[int, Indices, Indices | None]
-"""The place of a call's first example in the order; its batches, shape [steps, batch]; and those of
-the call after it, ``None`` for the last one of an epoch."""
+CallBatches = tuple[int, Indices]
+"""The place of a call's first example in the order, and its batches, shape [steps, batch]."""
 
 
 def batches_of_calls(
@@ -23,9 +22,6 @@ def batches_of_calls(
     then: Indices | None = None,
 ) -> Iterator[CallBatches]:
     """Full batches, as many as fit into a call; the smaller last one by itself.
-
-    How many the next call takes is known before a call, so that they can be made ready while it
-    computes.
 
     Args:
         calls: What takes them, and makes ready what comes.
@@ -41,15 +37,13 @@ def batches_of_calls(
     step, shares = first_step, calls.shares
     most = calls.most_steps(batch_size) or full
     calls.expect(order[step * batch_size :], batch_size, then)
-    batches = rows[step : step + min(pace.steps, most)]
     while step < full:
         if calls.shares != shares:
             # Of each batch, this process may take another part now.
             shares, most = calls.shares, calls.most_steps(batch_size) or full
             calls.expect(order[step * batch_size :], batch_size, then)
-        place, step = step * batch_size, step + len(batches)
-        coming = rows[step : step + min(pace.steps, most)] if step < full else last
-        yield place, batches, coming if coming.size else None
-        batches = coming
+        batches = rows[step : step + min(pace.steps, most)]
+        yield step * batch_size, batches
+        step += len(batches)
     if step == full and last.size:
-        yield full * batch_size, last, None
+        yield full * batch_size, last

@@ -35,7 +35,13 @@ class Pace:
 
 
 class Consensus(Protocol):
-    """Between two calls: what interrupts the training, and how many steps the next call has."""
+    """Between two calls: what interrupts the training, and how many steps the next call has.
+
+    Attributes:
+        is_alone: Nobody else has to do the same at the same step.
+    """
+
+    is_alone: bool
 
     def pending(self) -> Interruption | None:
         """What to do now instead of another call, the same in every process of the run."""
@@ -51,9 +57,14 @@ class Consensus(Protocol):
     def take_votes(self, votes: Vote, pace: Pace, steps: int, seconds: float) -> None:
         """Take in what all processes handed in, summed, with a call of so many steps."""
 
+    def forget(self) -> None:
+        """What was asked for by now is being done: calls that were under way ask for nothing."""
+
 
 class SingleProcess:
     """One process agrees with itself at once."""
+
+    is_alone = True
 
     def __init__(self, interruptions: Interruptions) -> None:
         self._interruptions = interruptions
@@ -72,6 +83,9 @@ class SingleProcess:
         del votes
         pace.took(steps, seconds)
 
+    def forget(self) -> None:
+        """See :meth:`Consensus.forget`."""
+
 
 _STOP, _SUSPEND, _GONE, _CHECKPOINT, _STEPS = range(5)
 """Places in a vote."""
@@ -81,9 +95,11 @@ class SeveralProcesses:
     """Several processes that make the same calls at the same time.
 
     Each hands in, with a call, what it was asked before; what the sums say takes effect in all of
-    them before the next call. Any may ask to stop; suspending, checkpoints and the pace come from
+    them before the same call. Any may ask to stop; suspending, checkpoints and the pace come from
     the one that leads.
     """
+
+    is_alone = False
 
     def __init__(self, interruptions: Interruptions, *, leads: bool) -> None:
         self._interruptions = interruptions
@@ -122,6 +138,10 @@ class SeveralProcesses:
             self._agreed = Interruption.SUPERVISOR_GONE
         elif votes[_CHECKPOINT]:
             self._agreed = Interruption.CHECKPOINT
+
+    def forget(self) -> None:
+        """See :meth:`Consensus.forget`."""
+        self._agreed = None
 
 
 def make_consensus(run: StartedRun, interruptions: Interruptions) -> Consensus:

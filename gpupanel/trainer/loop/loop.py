@@ -4,11 +4,10 @@ import math
 import time
 from contextlib import closing
 
-import numpy as np
-
 from gpupanel.domain.events import EpochDone, FineTuningBegan, Phase, ProblemReported
 from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.strategy import StrategyKind
 from gpupanel.trainer.balancing.balancing import make_balancing
 from gpupanel.trainer.datasets.examples import Examples, Indices
 from gpupanel.trainer.datasets.split import Split
@@ -16,8 +15,11 @@ from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.learner import Learner
 from gpupanel.trainer.loop.call_batches import batches_of_calls
+from gpupanel.trainer.loop.call_loop import CallLoop, Work
+from gpupanel.trainer.loop.calls_in_flight import FinishedCall
 from gpupanel.trainer.loop.consensus import Pace, Vote, make_consensus
 from gpupanel.trainer.loop.early_stopping import after_epoch, reason_to_stop
+from gpupanel.trainer.loop.measured_sets import MeasuredSets
 from gpupanel.trainer.loop.memory_reports import MemoryReports
 from gpupanel.trainer.loop.time_account import TimeAccount
 from gpupanel.trainer.loop.validation_predictions import ValidationPredictions
@@ -28,7 +30,7 @@ from gpupanel.trainer.saving.saving_problems import not_finite
 from gpupanel.trainer.saving.tensorboard import TensorBoardFiles
 from gpupanel.trainer.started_run import StartedRun
 from gpupanel.trainer.steps.order import make_epoch_order
-from gpupanel.trainer.steps.step_calls import CallSums, StepCalls
+from gpupanel.trainer.steps.step_calls import StepCalls
 from gpupanel.trainer.tracing.step_trace import StepTrace
 
 _LARGEST_READ_ON = 2**22
@@ -61,6 +63,7 @@ class TrainingLoop:
         self._record = record
         self._validates = learner.validation_calls is not None and split.validation is not None
         self._leads = run.leads
+        self._is_asynchronous = run.plan.strategy is StrategyKind.PARAMETER_SERVER
         self._saving = Saving(run, learner, events, split.content, restored.best)
         self._position = position = restored.position
         self._is_first_call = True
@@ -71,8 +74,9 @@ class TrainingLoop:
         self._memory = MemoryReports(run, events)
         self._predictions = ValidationPredictions(run, split, learner, events, position.epoch)
         self._trace = StepTrace(run)
+        self._calls = CallLoop(run.plan, self._consensus, self._interruption, self._vote)
         self._training_pace = Pace()
-        self._evaluation_pace = Pace()
+        self._sets = MeasuredSets(run.plan, learner, events, self._calls)
         if position.step:
             record.metrics = position.metrics if position.epoch > 1 else self._epoch_metrics()
 
@@ -90,7 +94,7 @@ class TrainingLoop:
         if self._balancing is not None:
             self._balancing.measure(self._position.step)
         files = TensorBoardFiles(self._layout.tensorboard, self._events)
-        with closing(self._saving), files as board:
+        with closing(self._saving), files as board, self._calls.in_flight:
             interruption = self._train_epochs(board)
             self._trace.finish()
             self._times.report(self._position.step, now=True)
@@ -178,7 +182,7 @@ class TrainingLoop:
         if not (self._validates and self._settings.validates_after(epoch)):
             return Metrics()
         with self._times.validating():
-            measured = self._measure(
+            measured = self._measured(
                 learner.validation_calls, self._split.validation, Phase.VALIDATING
             )
             if not isinstance(measured, Interruption):
@@ -217,53 +221,62 @@ class TrainingLoop:
         then = None
         if position.epoch < settings.epochs and len(order) <= _LARGEST_READ_ON:
             then = self._order.of(position.epoch + 1)
-        size = self._plan.global_batch_size
-        batches_of = batches_of_calls(
-            calls, order, size, self._training_pace, first_step=first, then=then
+        size, pace = self._plan.global_batch_size, self._training_pace
+        batches = batches_of_calls(calls, order, size, pace, first_step=first, then=then)
+        work = Work(
+            calls.of,
+            pace,
+            self._learned,
+            before=lambda place, steps: self._before_call(steps, len(order) - place),
+            # Nothing is under way between two epochs, so that all steps before are counted.
+            first_step=position.step - first,
         )
-        for place, batches, coming in batches_of:
-            interruption = self._interruption()
-            if interruption is not None:
-                self._report_steps(now=True)
-                return interruption
-            self._events.phase(Phase.TRAINING)
-            self._begin_call(batches, len(order) - place)
-            start_s = time.monotonic()
-            votes = self._vote(self._training_pace)
-            sums = calls.of(batches.shape[1])(
-                batches, votes, place=place, first_step=self._position.step, coming=coming
-            )
-            took_s = time.monotonic() - start_s
-            self._trace.end_call(sums.steps)
-            self._consensus.take_votes(sums.votes, self._training_pace, sums.steps, took_s)
-            self._add(sums, batches.size, took_s)
-            if self._balancing is not None:
-                self._balancing.saw(sums, batches.shape[1], self._position.step)
-            self._report_steps()
+        self._events.phase(Phase.TRAINING)
+        interruption = self._calls.make(batches, work)
         # Validation is no step.
         self._trace.finish()
-        if position.epoch == settings.epochs:
+        if interruption is not None or position.epoch == settings.epochs:
             self._report_steps(now=True)
-        return None
+        return interruption
 
-    def _begin_call(self, batches: Indices, left: int) -> None:
-        """Start a trace before these steps, if that is asked for.
+    def _before_call(self, batches: Indices, left: int) -> bool:
+        """Measure or trace what is to be; whether these steps are traced by themselves.
 
         Args:
             batches: Of the call.
             left: Examples of the epoch, these included: a trace of more steps waits for the next.
         """
-        if self._is_first_call:
-            return  # TensorFlow still optimises the graph in it.
+        # After a checkpoint.
+        self._events.phase(Phase.TRAINING)
+        if self._balancing is not None and self._balancing.wants_trial:
+            self._calls.settle()
+            self._balancing.try_again(self._position.step)
+        # In the first one TensorFlow still optimises the graph.
+        if self._is_first_call or self._is_asynchronous or not self._trace.is_wanted:
+            self._training_pace.most_steps = None
+            return False
+        # What several processes compute none of them waits for by itself.
+        is_alone = self._consensus.is_alone
+        if is_alone:
+            self._calls.settle()
         position, steps_left = self._position, None
         if position.step_in_epoch and position.epoch < self._settings.epochs:
             steps_left = -(-left // self._plan.global_batch_size)
         self._trace.begin_call(position.step, len(batches), steps_left)
         self._training_pace.most_steps = self._trace.most_steps
+        return is_alone
 
-    def _add(self, sums: CallSums, examples: int, took_s: float) -> None:
+    def _learned(self, finished: FinishedCall, took_s: float) -> None:
+        self._trace.end_call(finished.sums.steps)
+        self._add(finished, took_s)
+        given = finished.given
+        if self._balancing is not None and given.shares == self._learner.calls.shares:
+            self._balancing.saw(finished.sums, given.batch_size, self._position.step)
+        self._report_steps()
+
+    def _add(self, finished: FinishedCall, took_s: float) -> None:
         """Count what a call did in so many seconds."""
-        before = self._position
+        before, sums, examples = self._position, finished.sums, finished.given.examples
         done = {
             "step": before.step + sums.steps,
             "step_in_epoch": before.step_in_epoch + sums.steps,
@@ -273,7 +286,10 @@ class TrainingLoop:
         if not all(map(math.isfinite, epoch_sums)):
             # No position holds them: it would be a checkpoint that nothing can go on from.
             raise not_finite("loss", before.model_copy(update=done))
-        if self._learner.loss_scale is not None and self._learner.loss_scale.is_spent:
+        scale = self._learner.loss_scale
+        # It falls with an update that is left out, which has no norm: nobody waits for it else.
+        is_left_out = not all(map(math.isfinite, sums.of_updates.values()))
+        if scale is not None and is_left_out and scale.is_spent:
             raise not_finite("gradients", before.model_copy(update=done))
         self._position = before.model_copy(update={**done, "epoch_sums": epoch_sums})
         self._reports.add(
@@ -290,17 +306,20 @@ class TrainingLoop:
             self._record.examples += examples
             self._record.training_s += took_s
             self._record.waited_s = (self._record.waited_s or 0.0) + sums.waited_s
-            self._count_time(sums)
+            self._count_time(finished)
         else:
             self._times.restart()
         self._is_first_call = False
         if self._position.epoch == 1:
             self._record.metrics = self._epoch_metrics()
 
-    def _count_time(self, sums: CallSums) -> None:
-        self._times.add(sums)
+    def _count_time(self, finished: FinishedCall) -> None:
+        if self._is_asynchronous:
+            self._times.add_asynchronous(finished.sums)
+        else:
+            self._times.add(finished.sums, finished.computed_s)
+            self._memory.report()
         self._times.report(self._position.step)
-        self._memory.report()
 
     def _save_model(self) -> None:
         """Save the model; its metrics are those of the run from now on."""
@@ -313,81 +332,43 @@ class TrainingLoop:
 
     def _test(self) -> Interruption | None:
         """Measure the trained model on a test set that did not validate."""
-        measured = self._measure(self._learner.test_calls, self._split.test, Phase.TESTING)
+        measured = self._measured(self._learner.test_calls, self._split.test, Phase.TESTING)
         if isinstance(measured, Interruption):
             return measured
         self._record.metrics = self._record.metrics.with_part("test", measured)
         return None
 
-    def _measure(
+    def _measured(
         self, calls: StepCalls | None, examples: Examples | None, phase: Phase
     ) -> Metrics | Interruption:
         """Metrics of a whole set, without a prefix; none where there is no such set."""
         if calls is None or examples is None:
             return Metrics()
-        self._events.phase(phase)
-        everything = np.arange(len(examples), dtype=np.int32)
-        measured = self._learner.measured
-        measured.begin()
-        while True:
-            totals = self._evaluate(calls, everything, phase)
-            if isinstance(totals, Interruption):
-                return totals
-            if not measured.wants_more(totals):
-                return measured.metrics(totals, len(everything))
-
-    def _evaluate(
-        self, calls: StepCalls, everything: Indices, phase: Phase
-    ) -> tuple[float, ...] | Interruption:
-        """The sums over a whole set."""
-        totals: tuple[float, ...] = ()
-        pace, size = self._evaluation_pace, self._plan.measured_at_a_time
-        for _, batches, coming in batches_of_calls(calls, everything, size, pace):
-            interruption = self._interruption()
-            if interruption is not None:
-                return interruption
-            self._events.phase(phase)
-            start_s = time.monotonic()
-            sums = calls(batches, self._vote(self._evaluation_pace), coming=coming)
-            self._check_finite(sums, phase)
-            took_s = time.monotonic() - start_s
-            self._consensus.take_votes(sums.votes, self._evaluation_pace, sums.steps, took_s)
-            totals = added(totals, sums.sums)
-        return totals
-
-    def _check_finite(self, sums: CallSums, phase: Phase) -> None:
-        if not math.isfinite(sums.loss_sum):
-            name = "test loss" if phase is Phase.TESTING else "validation loss"
-            raise not_finite(name, self._position)
+        return self._sets.measure(calls, len(examples), phase, self._position)
 
     def _interruption(self) -> Interruption | None:
         """What ends the training now; a checkpoint that is wanted or due is saved on the way."""
         self._saving.check()
-        pending = self._consensus.pending()
-        is_due, is_alone = self._saving.is_due, self._learner.gathering is None
-        if pending is not None or (is_due and is_alone):
-            self._settle()
-        if pending is Interruption.CHECKPOINT:
-            self._save_checkpoint("request" if is_alone or not is_due else "minutes")
+        pending, is_alone = self._consensus.pending(), self._consensus.is_alone
+        is_due = self._saving.is_due
+        if pending is None and not (is_due and is_alone):
             return None
-        if pending is None and is_due and is_alone:
+        self._calls.settle()
+        self._consensus.forget()
+        if pending is None:
             self._save_checkpoint("minutes")
-        return pending
+        if pending is not Interruption.CHECKPOINT:
+            return pending
+        self._save_checkpoint("request" if is_alone or not is_due else "minutes")
+        return None
 
     def _vote(self, pace: Pace) -> Vote:
-        """What this process hands in with a call: also that a checkpoint is due, if all take part.
-
-        A checkpoint that one process saves by itself waits for no call.
-        """
-        is_due = self._learner.gathering is not None and self._saving.is_due
-        return self._consensus.vote(pace, checkpoint=is_due)
+        """What this process hands in with a call: also that a checkpoint is due."""
+        return self._consensus.vote(pace, checkpoint=self._saving.is_due)
 
     def _save_checkpoint(self, reason: Reason) -> None:
         with self._times.saving():
             self._saving.save_checkpoint(self._position, reason)
-
-    def _settle(self) -> None:
-        """Wait for what is under way: nothing, where each call is waited for."""
 
     def _report_steps(self, *, now: bool = False) -> None:
         position = self._position

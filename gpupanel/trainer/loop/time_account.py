@@ -53,19 +53,19 @@ class TimeAccount:
         self._begun_s = self._clock()
         self._clear()
 
-    def add(self, sums: "CallSums") -> None:
-        """Add a call of training steps."""
-        self._graph_s += sums.graph_s or 0.0
+    def add(self, sums: "CallSums", computed_s: float) -> None:
+        """Add a call of training steps, which was computed for so long."""
+        self._graph_s += computed_s
         waits = sums.replica_waits or (sums.waited_s,) * self._replicas
         self._waits = added(self._waits, waits)
         self._waited_s += sums.waited_s
         if not sums.replica_seconds:
             # One replica, which all of the time of its steps is.
-            self._computed_s = added(self._computed_s, (sums.graph_s or 0.0,) * self._replicas)
+            self._computed_s = added(self._computed_s, (computed_s,) * self._replicas)
             return
         self._computed_s = added(self._computed_s, sums.replica_seconds)
         slowest_s = max(map(sum, zip(sums.replica_seconds, waits, strict=True)))
-        self._exchanged_s += max(0.0, (sums.graph_s or 0.0) + sums.waited_s - slowest_s)
+        self._exchanged_s += max(0.0, computed_s + sums.waited_s - slowest_s)
 
     def add_asynchronous(self, sums: "CallSums") -> None:
         """Add a call that a worker did while others did theirs: which one it was is not known."""

@@ -1,7 +1,7 @@
 """Calls of several steps, each on whichever worker of a parameter-server run is free."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from gpupanel.trainer.datasets.examples import Indices
 from gpupanel.trainer.parts.batch_division import Parts, divide_batch
 from gpupanel.trainer.steps.batch_part import BatchPart
 from gpupanel.trainer.steps.clock import has_timestamp
-from gpupanel.trainer.steps.step_calls import CallSums, ReplicaStep, StepCalls
+from gpupanel.trainer.steps.step_calls import CallSums, Launch, ReplicaStep, StepCalls, Wait
 from gpupanel.trainer.steps.update import UPDATE_METRICS
 from gpupanel.trainer.steps.worker_feeds import WorkerFeed
 
@@ -84,43 +84,46 @@ class AsynchronousCalls(StepCalls):
         self._feed.close()
 
     @override
-    def begin(
+    def prepare(
         self,
         batches: Indices,
         votes: Sequence[float] = (),
         *,
         place: int = 0,
         first_step: int = 0,
-        coming: Indices | None = None,
-    ) -> Callable[[], CallSums]:
-        """Begin one step for each row on a worker; what is given back waits for them.
+    ) -> Launch:
+        """Read one step for each row; launched, they are done on a worker.
 
-        The sums' ``replica_seconds`` are how long the worker took. Any thread may wait.
+        The sums' ``replica_seconds`` are how long the worker took.
 
         Raises:
             ProblemError: An example cannot be read.
         """
-        del votes, coming  # which worker takes the next ones shows when one is free
+        del votes
         start_s = time.monotonic()
         arguments = self._feed.arguments(batches, place)
-        waited_s = time.monotonic() - start_s
+        read_s = time.monotonic() - start_s
         first = tf.constant(first_step, tf.int64)
-        begun_s = time.monotonic()
-        under_way = self._coordinator.schedule(self._function, args=(first, *arguments))
 
-        def sums() -> CallSums:
-            *numbers, steps, seconds = (float(one) for one in under_way.fetch())
-            of_updates = numbers[self._sum_count :]
-            return CallSums(
-                tuple(numbers[: self._sum_count]),
-                round(steps),
-                # Where the worker has no clock, its waiting in line counts, too.
-                replica_seconds=(seconds or time.monotonic() - begun_s,),
-                waited_s=waited_s,
-                of_updates=dict(zip(UPDATE_METRICS, of_updates, strict=True)),
-            )
+        def launch(idle_s: float) -> Wait:
+            begun_s = time.monotonic()
+            under_way = self._coordinator.schedule(self._function, args=(first, *arguments))
 
-        return sums
+            def sums() -> CallSums:
+                *numbers, steps, seconds = (float(one) for one in under_way.fetch())
+                of_updates = numbers[self._sum_count :]
+                return CallSums(
+                    tuple(numbers[: self._sum_count]),
+                    round(steps),
+                    # Where the worker has no clock, its waiting in line counts, too.
+                    replica_seconds=(seconds or time.monotonic() - begun_s,),
+                    waited_s=min(read_s, idle_s),
+                    of_updates=dict(zip(UPDATE_METRICS, of_updates, strict=True)),
+                )
+
+            return sums
+
+        return launch
 
     def _steps(self, first_step: tf.Tensor, *arguments: tf.Tensor) -> tf.Tensor:
         # Python, whose clock works where TensorFlow refuses its own, is in another process.

@@ -10,7 +10,7 @@ import tensorflow as tf
 from gpupanel.trainer.augmentation.augmenter import Augmenter
 from gpupanel.trainer.datasets.examples import Indices
 from gpupanel.trainer.parts.augmentation import Drawn
-from gpupanel.trainer.steps.feeds import Feed, Step
+from gpupanel.trainer.steps.feed import Feed, Step
 from gpupanel.trainer.steps.worker_feeds import ReadStep, WorkerFeed
 
 _DRAWS = tf.TensorSpec([None, None, Drawn.COUNT], tf.float32)
@@ -20,7 +20,7 @@ class AugmentedFeed:
     """Hands over the examples of another feed changed.
 
     Attributes:
-        examples: See :class:`~gpupanel.trainer.steps.feeds.Feed`.
+        examples: See :class:`~gpupanel.trainer.steps.feed.Feed`.
     """
 
     def __init__(self, feed: Feed, augmenter: Augmenter) -> None:
@@ -30,29 +30,25 @@ class AugmentedFeed:
 
     @property
     def signature(self) -> tuple[tf.TensorSpec, ...]:
-        """See :attr:`~gpupanel.trainer.steps.feeds.Feed.signature`."""
+        """See :attr:`~gpupanel.trainer.steps.feed.Feed.signature`."""
         return (*self._feed.signature, _DRAWS)
 
     def expect(self, coming: Sequence[tuple[Indices, Indices]]) -> None:
-        """See :meth:`~gpupanel.trainer.steps.feeds.Feed.expect`."""
+        """See :meth:`~gpupanel.trainer.steps.feed.Feed.expect`."""
         self._feed.expect(coming)
 
     def most_steps(self, bounds: Indices) -> int | None:
-        """See :meth:`~gpupanel.trainer.steps.feeds.Feed.most_steps`."""
+        """See :meth:`~gpupanel.trainer.steps.feed.Feed.most_steps`."""
         return self._feed.most_steps(bounds)
 
-    def place_ahead(self, batches: Indices, bounds: Indices) -> None:
-        """See :meth:`~gpupanel.trainer.steps.feeds.Feed.place_ahead`."""
-        self._feed.place_ahead(batches, bounds)
-
     def close(self) -> None:
-        """See :meth:`~gpupanel.trainer.steps.feeds.Feed.close`."""
+        """See :meth:`~gpupanel.trainer.steps.feed.Feed.close`."""
         self._feed.close()
 
     def tensors(
         self, batches: Indices, bounds: Indices | None = None, place: int = 0
     ) -> tuple[tf.Tensor, ...]:
-        """See :meth:`~gpupanel.trainer.steps.feeds.Feed.tensors`."""
+        """See :meth:`~gpupanel.trainer.steps.feed.Feed.tensors`."""
         draws = tf.constant(self._augmenter.draws(place, batches.shape))
         return (*self._feed.tensors(batches, bounds, place), draws)
 
@@ -64,7 +60,7 @@ class AugmentedFeed:
         first: tf.Tensor,
         end: tf.Tensor,
     ) -> tuple[tf.Tensor, tf.Tensor]:
-        """See :meth:`~gpupanel.trainer.steps.feeds.Feed.part`."""
+        """See :meth:`~gpupanel.trainer.steps.feed.Feed.part`."""
         *inner, all_draws = tensors
         draws = all_draws[step]
 

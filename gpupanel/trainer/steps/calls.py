@@ -1,7 +1,7 @@
 """Several steps in one call of a ``tf.function``, on every replica at once."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -12,12 +12,17 @@ from typing_extensions import override
 from gpupanel.trainer.datasets.examples import Indices
 from gpupanel.trainer.parts.batch_division import Parts, divide_batch
 from gpupanel.trainer.steps.batch_part import BatchPart
-from gpupanel.trainer.steps.clock import timestamp
-from gpupanel.trainer.steps.feeds import Feed
-from gpupanel.trainer.steps.step_calls import VOTE_NUMBERS, CallSums, ReplicaStep, StepCalls
+from gpupanel.trainer.steps.feed import Feed
+from gpupanel.trainer.steps.step_calls import (
+    VOTE_NUMBERS,
+    CallSums,
+    Launch,
+    ReplicaStep,
+    StepCalls,
+    Wait,
+)
 from gpupanel.trainer.steps.update import UPDATE_METRICS
 
-_HOST = "/device:CPU:0"
 _UPDATES = len(UPDATE_METRICS)
 
 
@@ -63,7 +68,8 @@ class Calls(StepCalls):
         self._replicas = len(shares)
         # TensorFlow's default strategy does not know its devices: it has one replica.
         alone = self._replicas == 1
-        self._here = 1 if alone else len(strategy.extended.worker_devices)
+        devices = [None] if alone else strategy.extended.worker_devices
+        self._here, self._first_device = len(devices), devices[0]
         bounds = tf.TensorSpec([len(shares), 2], tf.int32)
         copies = tf.TensorSpec([], tf.int32)
         first_step = tf.TensorSpec([], tf.int64)
@@ -102,26 +108,30 @@ class Calls(StepCalls):
         self._feed.close()
 
     @override
-    def begin(
+    def prepare(
         self,
         batches: Indices,
         votes: Sequence[float] = (),
         *,
         place: int = 0,
         first_step: int = 0,
-        coming: Indices | None = None,
-    ) -> Callable[[], CallSums]:
+    ) -> Launch:
         parts = self.divide(batches.shape[1])
-        division = (tf.constant(parts.bounds), tf.constant(parts.copies))
-        begun = tf.constant(first_step, tf.int64)
-        start_s = time.monotonic()
+        # On this thread: Keras keeps its settings by thread.
+        function = self._function.get_concrete_function()
+        begun_s = time.monotonic()
         tensors = self._feed.tensors(batches, parts.bounds, place)
-        waited_s = time.monotonic() - start_s
-        if coming is not None:
-            self._feed.place_ahead(coming, self.divide(coming.shape[1]).bounds)
-        padded = [*votes, *[0.0] * (VOTE_NUMBERS - len(votes)), waited_s]
-        sums = self._function(*division, begun, tf.constant(padded, tf.float32), *tensors)
-        return lambda: self._call_sums(sums, waited_s)
+        read_s = time.monotonic() - begun_s
+        division = (tf.constant(parts.bounds), tf.constant(parts.copies))
+        first = tf.constant(first_step, tf.int64)
+
+        def launch(idle_s: float) -> Wait:
+            waited_s = min(read_s, idle_s)
+            padded = [*votes, *[0.0] * (VOTE_NUMBERS - len(votes)), waited_s]
+            sums = function(*division, first, tf.constant(padded, tf.float32), *tensors)
+            return lambda: self._call_sums(sums, waited_s)
+
+        return launch
 
     def _steps(
         self,
@@ -131,8 +141,6 @@ class Calls(StepCalls):
         votes: tf.Tensor,
         *stacked: tf.Tensor,
     ) -> tf.Tensor:
-        with tf.device(_HOST):
-            begun_s = timestamp()
         count = tf.shape(stacked[0])[0]
         examples = tf.cast(tf.shape(stacked[0])[1] * copies, tf.float32)
 
@@ -146,21 +154,18 @@ class Calls(StepCalls):
             after = self._strategy.run(self._in_replica, args=(bounds, part, stacked, step, before))
             return (step + 1, *self._strategy.experimental_local_results(after))
 
-        with tf.control_dependencies([begun_s]):
-            numbers = 1 + self._sum_count + _UPDATES + (self._replicas + 1) * self._timed
-            # Each replica adds up by itself: to sum over all of them takes a round trip. What a
-            # step needs of the others is its number alone: that waits for the clock, too.
-            begin = (tf.zeros([], tf.int32), *[tf.zeros([numbers])] * self._here)
+        numbers = 1 + self._sum_count + _UPDATES + (self._replicas + 1) * self._timed
+        # Each replica adds up by itself: to sum over all of them takes a round trip.
+        begin = (tf.zeros([], tf.int32), *[tf.zeros([numbers])] * self._here)
         _, *done = tf.while_loop(goes_on, one_step, begin, parallel_iterations=1)
         # After the steps on every process: collectives must come in the same order on each.
-        summed = self._sum(self._strategy.run(self._handed_in, args=(tuple(done), votes)))
-        with tf.device(_HOST):
-            arrived = tf.identity(summed)
-            with tf.control_dependencies([arrived]):
-                ended_s = timestamp()
+        handed_in = self._strategy.run(self._handed_in, args=(tuple(done), votes))
+        # On a device of theirs: so a call is launched as soon as the one before it is, and not when
+        # the host has read what that came to.
+        with tf.device(self._first_device):
+            summed = self._strategy.reduce(tf.distribute.ReduceOp.SUM, handed_in, axis=None)
             # One tensor: each that is read costs a round trip.
-            graph_s = [tf.cast(ended_s - begun_s, tf.float32), tf.cast(copies, tf.float32)]
-            return tf.concat([graph_s, arrived], axis=0)
+            return tf.concat([[tf.cast(copies, tf.float32)], summed], axis=0)
 
     def _in_replica(
         self,
@@ -200,9 +205,9 @@ class Calls(StepCalls):
 
     def _call_sums(self, returned: tf.Tensor, waited_s: float) -> CallSums:
         numbers = [float(number) for number in returned.numpy()]
-        counts = (1, 1, self._replicas, VOTE_NUMBERS, self._replicas, self._sum_count, _UPDATES)
+        counts = (1, self._replicas, VOTE_NUMBERS, self._replicas, self._sum_count, _UPDATES)
         ends = list(accumulate(counts, initial=0))
-        (graph_s,), (copies,), steps, votes, waits, sums, of_updates = (
+        (copies,), steps, votes, waits, sums, of_updates = (
             tuple(numbers[first:end]) for first, end in pairwise(ends)
         )
         return CallSums(
@@ -214,12 +219,8 @@ class Calls(StepCalls):
             replica_seconds=tuple(numbers[ends[-1] : -1]) if self._timed else (),
             waited_s=waited_s,
             replica_waits=waits,
-            graph_s=graph_s,
             of_updates=dict(zip(UPDATE_METRICS, of_updates, strict=True)),
         )
-
-    def _sum(self, per_replica: tf.Tensor) -> tf.Tensor:
-        return self._strategy.reduce(tf.distribute.ReduceOp.SUM, per_replica, axis=None)
 
 
 def _replica() -> int:

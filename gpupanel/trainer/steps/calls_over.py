@@ -13,7 +13,8 @@ from gpupanel.trainer.datasets.examples import Examples
 from gpupanel.trainer.steps.asynchronous_calls import AsynchronousCalls
 from gpupanel.trainer.steps.augmented_feeds import AugmentedFeed, AugmentedWorkerFeed
 from gpupanel.trainer.steps.calls import Calls
-from gpupanel.trainer.steps.feeds import Feed, make_feed
+from gpupanel.trainer.steps.feed import Feed
+from gpupanel.trainer.steps.feeds import make_feed
 from gpupanel.trainer.steps.step_calls import ReplicaStep, StepCalls
 from gpupanel.trainer.steps.worker_feeds import make_worker_feed
 

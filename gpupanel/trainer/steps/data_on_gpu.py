@@ -7,7 +7,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from gpupanel.domain.data_on_device import MOST_DATA_BYTES, fits_on_device
+from gpupanel.domain.data_on_device import fits_on_device
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.trainer.datasets.examples import Array, Examples
 from gpupanel.trainer.started_run import process_place
@@ -74,7 +74,7 @@ def with_data_placed(
     data = sum(
         len(each) * kept_bytes(each)
         for each in sets
-        if each is not None and is_small(each.in_memory)
+        if each is not None and each.in_memory is not None
     )
     gradients = sum(math.prod(each.shape) * tf.as_dtype(each.dtype).size for each in weights)
     rooms = _rooms_mib(plan)
@@ -86,11 +86,6 @@ def with_data_placed(
             on_host = not fits_on_device(data, room * _BYTES_PER_MIB - held - gradients)
         replicas.append(replica.model_copy(update={"data_on_host": on_host}))
     return plan.model_copy(update={"replicas": tuple(replicas)})
-
-
-def is_small(features: Array | None) -> bool:
-    """Whether they are in memory, and few enough to be copied to each device."""
-    return features is not None and features.nbytes <= MOST_DATA_BYTES
 
 
 def _rooms_mib(plan: LaunchPlan) -> dict[str, int | None]:

@@ -1,5 +1,6 @@
 """The calls that do steps: what a loop asks of them, and what one call did."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,12 @@ ReplicaStep = Callable[[tf.Tensor, tf.Tensor, BatchPart], ReplicaSums]
 VOTE_NUMBERS = 5
 """How many numbers every process hands in with a call."""
 
+Wait = Callable[[], "CallSums"]
+"""Waits for a call that was launched; any thread may."""
+Launch = Callable[[float], Wait]
+"""Launches a call whose examples are there, on any thread, in the order of the calls. It is told
+for how many seconds nothing was computed: as far as these were spent on reading, steps waited."""
+
 
 @dataclass(frozen=True, slots=True)
 class CallSums:
@@ -32,8 +39,6 @@ class CallSums:
             where it is not measured.
         waited_s: How long the steps had to wait for their examples.
         replica_waits: The same of each replica of the run, by its process.
-        graph_s: From the beginning of the first step to the end of the last one; ``None`` where
-            steps are not waited for.
         of_updates: Each of :data:`~gpupanel.trainer.steps.update.UPDATE_METRICS`, summed over the
             steps; 0 where nothing learned.
     """
@@ -44,7 +49,6 @@ class CallSums:
     replica_seconds: tuple[float, ...] = ()
     waited_s: float = 0.0
     replica_waits: tuple[float, ...] = ()
-    graph_s: float | None = None
     of_updates: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -101,22 +105,22 @@ class StepCalls(ABC):
         *,
         place: int = 0,
         first_step: int = 0,
-        coming: Indices | None = None,
     ) -> CallSums:
-        """Do one step for each row, and wait for them: see :meth:`begin`."""
-        return self.begin(batches, votes, place=place, first_step=first_step, coming=coming)()
+        """Do one step for each row, and wait for them: see :meth:`prepare`."""
+        return self.prepare(batches, votes, place=place, first_step=first_step)(math.inf)()
 
     @abstractmethod
-    def begin(
+    def prepare(
         self,
         batches: Indices,
         votes: Sequence[float] = (),
         *,
         place: int = 0,
         first_step: int = 0,
-        coming: Indices | None = None,
-    ) -> Callable[[], CallSums]:
-        """Begin one step for each row; what is given back waits for them.
+    ) -> Launch:
+        """Read one step for each row, and copy it to where it is computed.
+
+        Calls that were launched before may still be under way.
 
         Args:
             batches: Example indices, shape [steps, batch]; the batch may be a smaller one.
@@ -124,8 +128,6 @@ class StepCalls(ABC):
             place: Of the first example among those of the epoch.
             first_step: The number of the first step in the run, counted from 0: what layers draw
                 depends on it.
-            coming: What the next call is going to take: it is made ready while this one computes.
-                ``None``: nobody knows.
 
         Raises:
             ProblemError: An example cannot be read.

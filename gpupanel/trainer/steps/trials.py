@@ -9,7 +9,7 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.trainer.memory_shortage import full_device, is_out_of_memory
 from gpupanel.trainer.parts.batch_norm import normalised_alone
 from gpupanel.trainer.steps.batch_part import BatchPart
-from gpupanel.trainer.steps.feeds import Feed
+from gpupanel.trainer.steps.feed import Feed
 from gpupanel.trainer.steps.replica_sums import ReplicaSums
 from gpupanel.trainer.steps.trial import Trial
 

@@ -12,8 +12,8 @@ import tensorflow as tf
 
 from gpupanel.domain.data_on_device import MOST_CALL_BYTES
 from gpupanel.trainer.datasets.examples import Array, Examples, Indices
-from gpupanel.trainer.steps.feeds import steps_within
 from gpupanel.trainer.steps.look_ahead import LookAhead
+from gpupanel.trainer.steps.streamed_feed import steps_within
 
 _COPY_BYTES = 64 * 2**20
 """Sets up to this size are copied to each worker: gRPC takes about a second for it."""

@@ -32,6 +32,11 @@ class StepTrace:
         """How many steps a call should have at most; ``None``: nobody asks for a trace."""
         return None if self._request is None else self._request.steps
 
+    @property
+    def is_wanted(self) -> bool:
+        """Whether a trace is asked for, or goes on."""
+        return self._profiler.is_tracing or self._profiler.asked() is not None
+
     def begin_call(self, step: int, steps: int, left: int | None = None) -> None:
         """Start the profiler if that is asked for.
 
@@ -49,7 +54,7 @@ class StepTrace:
                 return
             self._first_step, self._steps, self._long_calls = step, 0, 0
             self._profiler.start()
-        if self._profiler.is_tracing:
+        if self._profiler.is_tracing and self._mark is None:
             # TensorBoard's profiler knows a step by such an event ("_r": nothing stands above it).
             self._mark = tf.profiler.experimental.Trace("train", step_num=step, _r=1)
             self._mark.__enter__()

@@ -17,8 +17,8 @@ from gpupanel.domain.plan import LaunchPlan, PlannedDevice, PlannedReplica
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.trainer.models.objectives import Classification
 from gpupanel.trainer.steps.calls import Calls
-from gpupanel.trainer.steps.feeds import ResidentFeed
 from gpupanel.trainer.steps.replica_steps import TrainingStep
+from gpupanel.trainer.steps.resident_feed import ResidentFeed
 from gpupanel.trainer.strategies.make_strategy import make_strategy
 
 BATCH = 32

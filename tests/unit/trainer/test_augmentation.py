@@ -145,7 +145,7 @@ from gpupanel.domain.augmentation import Augmentation
 from gpupanel.trainer.augmentation.augmenter import Augmenter
 from gpupanel.trainer.datasets.examples import Examples
 from gpupanel.trainer.steps.augmented_feeds import AugmentedFeed, AugmentedWorkerFeed
-from gpupanel.trainer.steps.feeds import StreamedFeed
+from gpupanel.trainer.steps.streamed_feed import MostSteps, StreamedFeed
 from gpupanel.trainer.steps.worker_feeds import ShippedFeed
 
 random = np.random.default_rng(0)
@@ -162,7 +162,8 @@ for name, borders in (("whole", (0, 12)), ("parts", (0, 1, 8, 12)), ("uneven", (
     bounds = np.stack([borders[:-1], borders[1:]], axis=1).astype(np.int32)
     read, parts = [], []
     for replica, (first, end) in enumerate(bounds):
-        streamed = StreamedFeed(examples, {replica: "/device:CPU:0"}, with_neighbour=True)
+        bound = MostSteps(examples.example_bytes, with_neighbour=True)
+        streamed = StreamedFeed(examples, {replica: "/device:CPU:0"}, bound)
         feed = AugmentedFeed(streamed, augmenter)
         tensors = feed.tensors(batch, bounds, 8)
         parts.append(feed.part(replica, tensors, 0, tf.constant(first), tf.constant(end)))

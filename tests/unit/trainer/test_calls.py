@@ -106,11 +106,10 @@ def test_that_a_slow_replica_is_seen(slept: list[dict[str, Any]]) -> None:
         quick_s, slow_s = call["replica_seconds"]
         assert slow_s >= 4 * 0.03 > quick_s
         # The steps have an exchange after that.
-        assert call["graph_s"] * 1.0001 >= slow_s
+        assert call["took_s"] >= slow_s
 
 
 def test_that_each_replica_waits_for_the_data_of_its_process(called: dict[str, Any]) -> None:
     for sums in called["reported"]:
         waited_s = pytest.approx(sums["waited_s"], rel=1e-5)
         assert sums["replica_waits"] == [waited_s] * called["replicas"]
-        assert sums["graph_s"] > 0.0

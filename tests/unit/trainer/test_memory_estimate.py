@@ -2,13 +2,14 @@
 
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.forked.processes import run_forked
+from tests.unit.trainer.trained_runs import COUNTED
 
 pytestmark = pytest.mark.tensorflow
 SCRIPT = Path(__file__).with_name("estimate_memory.py")
@@ -16,9 +17,10 @@ SCRIPT = Path(__file__).with_name("estimate_memory.py")
 
 @pytest.fixture(scope="module")
 def found() -> dict[str, Any]:
-    done = run_forked(
+    done = subprocess.run(
         [sys.executable, str(SCRIPT)],
-        env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"},
+        env={**os.environ, **COUNTED, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"},
+        check=False,
         capture_output=True,
         text=True,
     )

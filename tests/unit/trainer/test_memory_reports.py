@@ -1,13 +1,13 @@
 """What TensorFlow's allocator counts is reported for each GPU, every ten seconds and at the end."""
 
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from gpupanel.domain.events import MemoryReported, decode_event
-from tests.forked.processes import run_forked
-from tests.unit.trainer.trained_runs import CHILD_ENVIRONMENT
+from tests.unit.trainer.trained_runs import CHILD_ENVIRONMENT, COUNTED
 
 pytestmark = pytest.mark.tensorflow
 
@@ -15,9 +15,9 @@ pytestmark = pytest.mark.tensorflow
 def test_that_memory_in_use_is_reported_for_each_gpu_when_it_is_due(tmp_path: Path) -> None:
     events = tmp_path / "events.jsonl"
     program = Path(__file__).with_name("read_memory.py")
-    done = run_forked(
+    done = subprocess.run(
         [sys.executable, str(program), str(events)],
-        env=CHILD_ENVIRONMENT,
+        env={**CHILD_ENVIRONMENT, **COUNTED},
         capture_output=True,
         text=True,
         check=False,

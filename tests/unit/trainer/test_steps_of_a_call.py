@@ -64,15 +64,15 @@ def steps_of_calls(layout: RunLayout, place: int = 0) -> list[int]:
     return [steps for steps, _ in calls_of(layout, place)]
 
 
-def not_placed_ahead(layout: RunLayout, place: int = 0) -> list[int]:
-    """The calls whose features were not begun to be copied before they were asked for."""
+def waited_for(layout: RunLayout, place: int = 0) -> list[int]:
+    """The calls beside whose reading nothing was computed."""
     calls = enumerate(calls_of(layout, place))
-    return [number for number, (_, was_placed_ahead) in calls if not was_placed_ahead]
+    return [number for number, (_, was_beside_others) in calls if not was_beside_others]
 
 
 def calls_of(layout: RunLayout, place: int) -> list[tuple[int, bool]]:
     lines = (layout.root / f"calls-{place}.jsonl").read_text(encoding="utf-8").splitlines()
-    return [(steps, was_placed_ahead) for steps, was_placed_ahead in map(json.loads, lines)]
+    return [(steps, was_beside_others) for steps, was_beside_others in map(json.loads, lines)]
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_that_a_call_carries_no_more_than_is_placed_ahead(
     # How many the next one takes is known when a call begins.
     assert steps_of_calls(many) == [1, 1, 4, 4, 16, 14, STEPS]
     assert steps_of_calls(few) == [1, 1, *[3] * 12, 2, *[3] * 13, 1]
-    assert not_placed_ahead(few) == [0, 15], "the first of each epoch"
+    assert waited_for(few) == [0, 15], "the first of each epoch"
     assert furthest(many, few) < 1e-6
 
 
@@ -109,9 +109,9 @@ def test_that_workers_with_unequal_shares_take_as_many_steps_as_each_other(
     one = on_workers(profile(changed(epochs=2), data=data), [48, 16])
     (run,) = train_gang(tmp_path, {"workers": one}, WITH_COUNTED_CALLS, str(bound)).values()
 
-    # How many steps a call has is agreed upon one call later than in a single process.
-    expected = [1, 1, 1, *[3] * 12, 1, *[3] * 13, 1]
+    # How many steps a call has is agreed upon two calls later than in a single process.
+    expected = [1, 1, 1, 1, *[3] * 12, *[3] * 13, 1]
     assert steps_of_calls(run, 0) == steps_of_calls(run, 1) == expected
-    assert not_placed_ahead(run, 0) == not_placed_ahead(run, 1) == [0, 16]
+    assert waited_for(run, 0) == waited_for(run, 1) == [0, 16]
     assert_same_bits(run, workers=2)
     assert furthest(alone, run) < 1e-5

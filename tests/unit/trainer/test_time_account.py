@@ -16,7 +16,6 @@ from tests.fakes.clock import Clock
 class Sums:
     """What a call gives, as far as its times go."""
 
-    graph_s: float | None = None
     waited_s: float = 0.0
     replica_seconds: Sequence[float] = ()
     replica_waits: Sequence[float] = ()
@@ -79,7 +78,7 @@ def test_that_a_first_validation_in_which_the_graph_is_optimised_is_counted_nowh
 def test_that_one_device_computes_waits_for_data_validates_and_saves(clock, written, record):
     counted = account(written, record, 1, clock)
     clock.now_s += 0.7
-    counted.add(Sums(graph_s=0.4, waited_s=0.2))
+    counted.add(Sums(waited_s=0.2), 0.4)
     with counted.validating():
         clock.now_s += 0.3
     with counted.saving():
@@ -100,7 +99,7 @@ def test_that_nothing_is_reported_more_often_than_once_a_second(clock, written, 
     counted = account(written, record, 1, clock)
     for _ in range(10):
         clock.now_s += 0.4
-        counted.add(Sums(graph_s=0.3))
+        counted.add(Sums(), 0.3)
         counted.report(1)
     counted.report(1, now=True)
     assert [round(event.spent.seconds, 6) for event in written.events] == [1.2, 1.2, 1.2, 0.4]
@@ -112,8 +111,8 @@ def test_that_nothing_is_reported_more_often_than_once_a_second(clock, written, 
 def test_that_what_comes_after_the_slowest_replica_is_the_exchange(clock, written, record):
     counted = account(written, record, 2, clock)
     clock.now_s += 1.0
-    counted.add(Sums(graph_s=0.2, replica_seconds=(0.05, 0.15)))
-    counted.add(Sums(graph_s=0.6, replica_seconds=(0.45, 0.15)))
+    counted.add(Sums(replica_seconds=(0.05, 0.15)), 0.2)
+    counted.add(Sums(replica_seconds=(0.45, 0.15)), 0.6)
     counted.report(1)
     first, second = spent(written).replicas
     # Each was the slowest once: 0.05 and 0.15 s came after it.
@@ -125,12 +124,8 @@ def test_that_a_replica_waits_for_the_data_of_its_own_process(clock, written, re
     counted = account(written, record, 2, clock)
     clock.now_s += 1.0
     counted.add(
-        Sums(
-            graph_s=0.9,
-            waited_s=0.0,
-            replica_waits=(0.0, 0.6),
-            replica_seconds=(0.2, 0.2),
-        )
+        Sums(waited_s=0.0, replica_waits=(0.0, 0.6), replica_seconds=(0.2, 0.2)),
+        0.9,
     )
     counted.report(1)
     quick, starved = spent(written).replicas
@@ -157,7 +152,7 @@ def test_that_all_of_the_time_is_accounted_for(clock, written, record):
         clock.now_s += 0.9
         seconds = (0.1, 0.2, 0.3 + 0.01 * number)
         waits = (0.1,) * 3
-        counted.add(Sums(graph_s=0.5, waited_s=0.1, replica_waits=waits, replica_seconds=seconds))
+        counted.add(Sums(waited_s=0.1, replica_waits=waits, replica_seconds=seconds), 0.5)
         with counted.validating():
             clock.now_s += 0.05
         counted.report(number)

@@ -35,6 +35,9 @@ SGD = TrainingSettings(
 SMALL_BASE = str(Path(__file__).with_name("with_small_base.py"))
 """Before a program, it puts a small network in place of MobileNet."""
 
+COUNTED = {"TF_ENABLE_ONEDNN_OPTS": "1"}
+"""On some CPUs TensorFlow has another allocator without it, which counts nothing."""
+
 CHILD_ENVIRONMENT = {
     **os.environ,
     "CUDA_VISIBLE_DEVICES": "-1",

@@ -1,6 +1,6 @@
-"""Places batches ahead of their calls on logical CPUs and prints what was found, as JSON.
+"""Places what calls take on logical CPUs and prints what was found, as JSON.
 
-``python place_ahead.py``; run with one process. Devices are configured once.
+``python place_parts.py``; run with one process. Devices are configured once.
 """
 
 import json
@@ -16,8 +16,9 @@ from gpupanel.trainer.datasets.examples import Array, Examples, Indices
 from gpupanel.trainer.parts.batch_division import divide_batch
 from gpupanel.trainer.steps.batch_part import BatchPart
 from gpupanel.trainer.steps.calls import Calls
-from gpupanel.trainer.steps.feeds import StreamedFeed, make_feed
+from gpupanel.trainer.steps.feeds import make_feed
 from gpupanel.trainer.steps.replica_sums import ReplicaSums
+from gpupanel.trainer.steps.streamed_feed import MostSteps, StreamedFeed
 from gpupanel.trainer.steps.worker_feeds import ShippedFeed
 from gpupanel.trainer.strategies.make_strategy import make_strategy
 from tests.unit.trainer.call_steps import plan_of
@@ -53,28 +54,18 @@ def new_feed(first_device: int = 1) -> tuple[StreamedFeed, Rows]:
     return StreamedFeed(Examples(rows, LABELS), devices), rows
 
 
-def wait_until_placed(feed: StreamedFeed) -> None:
-    begun = feed._ahead._next
-    assert begun is not None
-    begun[2].result(PATIENCE_S)
-
-
 def where(tensors: tuple[tf.Tensor, ...]) -> list[str]:
     return [tensor.device.rpartition("device:")[2] for tensor in tensors]
 
 
-def is_placed_before_it_is_asked_for() -> bool:
+def is_placed_where_it_is_computed_with() -> bool:
     feed, rows = new_feed()
     order = RANDOM.permutation(300).astype(np.int32)
     bounds = divide_batch((24, 8), 32).bounds
     first, second = order[:96].reshape(3, 32), order[96:160].reshape(2, 32)
     feed.expect([(order[:288].reshape(9, 32), bounds)])
     feed.tensors(first, bounds)
-    feed.place_ahead(second, bounds)
-    wait_until_placed(feed)
-    rows.may_be_read.clear()  # whoever read now would wait
     labels, starts, *placed = tensors = feed.tensors(second, bounds)
-    rows.may_be_read.set()
     feed.close()
     return (
         where(tensors) == ["CPU:0", "CPU:0", "CPU:1", "CPU:2"]
@@ -86,13 +77,12 @@ def is_placed_before_it_is_asked_for() -> bool:
     )
 
 
-def is_placed_for_the_bounds_that_hold() -> bool:
-    """What was placed for other shares, or other examples, is not what a call gets."""
+def is_read_for_the_bounds_that_hold() -> bool:
+    """What was read ahead for other shares, or other examples, is not what a call gets."""
     feed, _ = new_feed()
     batches = np.arange(64, dtype=np.int32).reshape(2, 32)
     before, after = (divide_batch(shares, 32).bounds for shares in ((16, 16), (8, 24)))
     feed.expect([(batches, before)])
-    feed.place_ahead(batches, before)
     _, _, *placed = feed.tensors(batches, after)
     other = batches[::-1]
     _, _, *reversed_ = feed.tensors(other, before)
@@ -107,30 +97,15 @@ def is_placed_for_the_bounds_that_hold() -> bool:
     )
 
 
-def is_placed_whatever_its_size() -> bool:
-    """A step that carries more than a call may is placed while the one before it computes, too."""
-    feed, _ = new_feed()
-    bounds = divide_batch((16, 16), 32).bounds
-    batches = np.arange(64, dtype=np.int32).reshape(2, 32)
-    feed._most_call_bytes = 16 * 12
-    feed.expect([(batches, bounds)])
-    assert feed.most_steps(bounds) == 1
-    feed.place_ahead(batches[:1], bounds)
-    is_begun = feed._ahead._next is not None
-    _, _, *placed = feed.tensors(batches[:1], bounds)
-    feed.close()
-    return is_begun and np.array_equal(placed[1], PIXELS[batches[:1, 16:]])
-
-
 def most_steps(
     shares: tuple[int, ...], processes: tuple[int, ...] = (), *, with_neighbour: bool = False
 ) -> int | None:
     """Of batches of examples of 1 MiB."""
     rows = Rows(shape=(4, 2**20), dtype=np.dtype(np.uint8))
     devices = dict.fromkeys(range(len(shares)), "/device:CPU:0")
-    feed = StreamedFeed(
-        Examples(rows, LABELS[:4]), devices, with_neighbour=with_neighbour, processes=processes
-    )
+    examples = Examples(rows, LABELS[:4])
+    bound = MostSteps(examples.example_bytes, processes, with_neighbour)
+    feed = StreamedFeed(examples, devices, bound)
     return feed.most_steps(divide_batch(shares, sum(shares)).bounds)
 
 
@@ -171,14 +146,12 @@ def calls_are_fed() -> dict[str, bool]:
     order = RANDOM.permutation(300).astype(np.int32)
     calls.expect(order, 32, order[:64])
     parts = [order[:96].reshape(3, 32), order[96:288].reshape(6, 32), order[np.newaxis, 288:]]
-    is_ahead, is_right = [], []
-    for batches, coming in zip(parts, [*parts[1:], None], strict=True):
-        under_way = calls.begin(batches, coming=coming)
-        if coming is not None:
-            wait_until_placed(feed)
-        is_ahead.append(feed._ahead._next is not None)
-        sums = under_way()
-        is_right.append(np.allclose(sums.sums, sums_of(batches), rtol=1e-5))
+    # Each is read and launched before the one before it is waited for.
+    launched = [calls.prepare(batches)(0.0) for batches in parts]
+    is_right = [
+        np.allclose(wait().sums, sums_of(batches), rtol=1e-5)
+        for wait, batches in zip(launched, parts, strict=True)
+    ]
     read = sorted(rows.read_so_far)
     is_read_once = all(number in read for number in range(300)) and len(read) <= 300 + 64
     calls.expect(order[:64], 32)
@@ -187,7 +160,6 @@ def calls_are_fed() -> dict[str, bool]:
     calls.close()
     return {
         "sums": all(is_right),
-        "ahead": is_ahead == [True, True, False],
         "once": is_read_once,
         "next_epoch": is_next_epoch_read_before,
     }
@@ -218,9 +190,8 @@ def main() -> None:
         [tf.config.LogicalDeviceConfiguration()] * (REPLICAS + 1),
     )
     found = {
-        "placed": is_placed_before_it_is_asked_for(),
-        "bounds": is_placed_for_the_bounds_that_hold(),
-        "bytes": is_placed_whatever_its_size(),
+        "placed": is_placed_where_it_is_computed_with(),
+        "bounds": is_read_for_the_bounds_that_hold(),
         # Placed elsewhere than where they are computed with, they do.
         **{
             kind.value: stays_on_its_device(0, kind) and not stays_on_its_device(1, kind)
@@ -231,7 +202,7 @@ def main() -> None:
     }
     ended = []
     for each in threading.enumerate():
-        if each.name.startswith(("look-ahead", "place-ahead")):
+        if each.name.startswith("look-ahead"):
             each.join(PATIENCE_S)
             ended.append(not each.is_alive())
     found["threads"] = all(ended)

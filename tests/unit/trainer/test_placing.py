@@ -1,4 +1,4 @@
-"""What a call takes is on its devices before the call is made."""
+"""What a call takes is read ahead, and on its devices before the call is launched."""
 
 import json
 import os
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.tensorflow
 @pytest.fixture(scope="module")
 def found() -> dict[str, bool]:
     done = run_forked(
-        [sys.executable, str(Path(__file__).with_name("place_ahead.py"))],
+        [sys.executable, str(Path(__file__).with_name("place_parts.py"))],
         env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"},
         capture_output=True,
         text=True,
@@ -26,7 +26,7 @@ def found() -> dict[str, bool]:
     return answers
 
 
-def test_that_each_part_is_on_its_replicas_device_before_it_is_asked_for(
+def test_that_each_part_is_on_its_replicas_device_and_read_before_it_is_asked_for(
     found: dict[str, bool],
 ) -> None:
     assert found["placed"]
@@ -39,12 +39,8 @@ def test_that_within_a_call_no_example_goes_to_another_device(
     assert found[strategy]
 
 
-def test_that_what_was_placed_for_other_shares_is_not_used(found: dict[str, bool]) -> None:
+def test_that_what_was_read_for_other_shares_is_not_used(found: dict[str, bool]) -> None:
     assert found["bounds"]
-
-
-def test_that_a_large_step_is_placed_ahead_too(found: dict[str, bool]) -> None:
-    assert found["bytes"]
 
 
 def test_that_the_fullest_process_bounds_the_steps_of_a_call(found: dict[str, bool]) -> None:
@@ -60,8 +56,9 @@ def test_that_examples_in_memory_bound_no_call(found: dict[str, bool]) -> None:
     assert found["in_memory"]
 
 
-def test_that_a_call_makes_the_next_one_ready_while_it_computes(found: dict[str, bool]) -> None:
-    assert found["ahead"]
+def test_that_calls_that_are_launched_before_others_end_sum_the_right_examples(
+    found: dict[str, bool],
+) -> None:
     assert found["sums"]
 
 
