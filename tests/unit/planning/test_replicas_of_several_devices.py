@@ -160,7 +160,7 @@ def test_that_each_device_holds_the_layers_and_examples_of_its_replica() -> None
 
 
 def test_that_examples_are_kept_by_the_first_device_of_each_replica_that_has_room() -> None:
-    step = LARGE.model_copy(update={"feature_bytes": 1_000, "kept_bytes": 400_000})
+    step = LARGE.model_copy(update={"feature_bytes": 1_000, "kept_bytes": 1_000_000})
     variants = (StepVariant(mixed_precision=False, recomputes=False, step=step),)
     images = DataPreview(
         example_count=10_000, training_count=9_000, trained_count=9_000, feature_shape=(8, 8)
@@ -168,7 +168,7 @@ def test_that_examples_are_kept_by_the_first_device_of_each_replica_that_has_roo
     known = Known(step=step, variants=variants, preview=images)
     plan = with_data_placed(planning_context(profile(batch=8, placement="auto"), FOUR, known))
     assert plan is not None
-    # 3.6 GB are a quarter of what 24 GiB have left beside some layers, and more of 12.
+    # 24 GiB have room for 9 GB beside some layers and what a step holds, and 12 have not.
     assert [each.data_on_host for each in plan.replicas] == [False, True]
     memory = prepare(profile(batch=8, placement="auto"), FOUR, known).memory
     assert [bool(each.data_mib) for each in memory] == [True, False, False, False]
