@@ -171,7 +171,7 @@ def test_that_examples_are_kept_by_the_first_device_of_each_replica_that_has_roo
     # 24 GiB have room for 9 GB beside some layers and what a step holds, and 12 have not.
     assert [each.data_on_host for each in plan.replicas] == [False, True]
     memory = prepare(profile(batch=8, placement="auto"), FOUR, known).memory
-    assert [bool(each.data_mib) for each in memory] == [True, False, False, False]
+    assert [each.data_mib > 5_000 for each in memory] == [True, False, False, False]
 
 
 def test_that_the_layers_on_each_device_are_known_and_balanced_by_the_slower_replica() -> None:
