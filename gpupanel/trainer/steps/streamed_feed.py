@@ -12,6 +12,7 @@ from gpupanel.trainer.datasets.examples import Examples, Indices
 from gpupanel.trainer.steps.data_on_gpu import as_bits, features_of, labels_of
 from gpupanel.trainer.steps.feed import Step
 from gpupanel.trainer.steps.look_ahead import LookAhead
+from gpupanel.trainer.steps.row_blocks import RowBlocks, tensor_of
 
 _HOST = "/device:CPU:0"
 
@@ -71,6 +72,7 @@ class StreamedFeed:
         self._replicas = list(devices)
         self._most_steps = most_steps or MostSteps(examples.example_bytes)
         self._look_ahead = LookAhead(examples)
+        self._parts = RowBlocks(examples.feature_shape, examples.features.dtype)
 
     @property
     def signature(self) -> tuple[tf.TensorSpec, ...]:
@@ -115,10 +117,12 @@ class StreamedFeed:
         for replica, device in self._devices.items():
             own = self._part(bounds, size, replica)
             starts.append(int(own[0]))
-            rows = np.searchsorted(places, own)
-            chosen = features if np.array_equal(own, places) else features[:, rows]
-            with tf.device(device):
-                placed.append(tf.constant(as_bits(chosen, device)))
+            chosen = features
+            if not np.array_equal(own, places):
+                chosen = self._parts.block(len(batches) * len(own))
+                chosen = chosen.reshape((len(batches), len(own), *self._examples.feature_shape))
+                np.take(features, np.searchsorted(places, own), axis=1, out=chosen)
+            placed.append(tensor_of(as_bits(chosen, device), device))
         with tf.device(_HOST):
             # Labels are few, and what holds whole numbers TensorFlow wants on the host anyway.
             labels = tf.constant(self._examples.labels[batches])

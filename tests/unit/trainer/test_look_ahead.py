@@ -56,19 +56,23 @@ def _numbers(rows: Array) -> list[int]:
     st.lists(st.integers(1, 9), min_size=1, max_size=9),
     st.integers(1, 7),
     st.integers(1, 30),
+    st.integers(1, 12),
 )
-def test_that_rows_come_as_they_are_asked_for_however_many_at_once(
-    order: list[int], sizes: list[int], chunk_rows: int, ahead_rows: int
+def test_that_rows_come_as_they_are_asked_for_however_many_at_once_and_stay_so(
+    order: list[int], sizes: list[int], chunk_rows: int, ahead_rows: int, block_rows: int
 ) -> None:
     reader = _looking_ahead(Rows(23))
     reader._chunk_rows, reader._ahead_rows = chunk_rows, ahead_rows
+    reader._block_rows = block_rows
     expected = np.asarray(order, np.int32)
     reader.expect(expected)
-    taken = 0
+    taken, held = 0, list[tuple[Array, list[int]]]()
     for size in sizes:
         asked = expected[taken : taken + size]
-        assert _numbers(reader.take(asked)) == asked.tolist()
+        held.append((reader.take(asked), asked.tolist()))
         taken += len(asked)
+    for rows, numbers in held:
+        assert _numbers(rows) == numbers
     reader.close()
 
 
