@@ -75,6 +75,8 @@ class SingleProcess:
 
 _STOP, _SUSPEND, _GONE, _CHECKPOINT, _STEPS = range(5)
 """Places in a vote."""
+_SUSPENSIONS = (Interruption.SUSPEND, Interruption.SUSPEND_AFTER_EPOCH)
+"""What the one process that leads hands in there: the place of one of these, from 1."""
 
 
 class SeveralProcesses:
@@ -104,7 +106,7 @@ class SeveralProcesses:
         wanted = self._wanted.get(pace, pace)
         return (
             float(asked is Interruption.STOP),
-            float(asked is Interruption.SUSPEND),
+            _SUSPENSIONS.index(asked) + 1.0 if asked in _SUSPENSIONS else 0.0,
             float(asked is Interruption.SUPERVISOR_GONE),
             float(checkpoint or asked is Interruption.CHECKPOINT),
             float(wanted.steps) if self._leads else 0.0,
@@ -117,7 +119,7 @@ class SeveralProcesses:
         if votes[_STOP]:
             self._agreed = Interruption.STOP
         elif votes[_SUSPEND]:
-            self._agreed = Interruption.SUSPEND
+            self._agreed = _SUSPENSIONS[round(votes[_SUSPEND]) - 1]
         elif votes[_GONE]:
             self._agreed = Interruption.SUPERVISOR_GONE
         elif votes[_CHECKPOINT]:

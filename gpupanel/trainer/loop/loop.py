@@ -124,6 +124,8 @@ class TrainingLoop:
                 self._events.write(ProblemReported(time_s=time.time(), problem=reason))
                 return None
             epoch = self._position.epoch
+            # Only where another one follows: a training that has come to its end is not suspended.
+            self._interruptions.end_epoch(epoch - 1)
             interruption = self._do_epoch(board)
             if interruption is not None:
                 return interruption

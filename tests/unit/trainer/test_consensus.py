@@ -90,6 +90,30 @@ def test_that_a_supervisor_gone_for_one_is_gone_for_all(
     assert workers.call() == [Interruption.SUPERVISOR_GONE] * 2
 
 
+def test_that_all_are_suspended_alike_after_the_epoch_that_was_named(workers: Workers) -> None:
+    (workers.requests / Request.SUSPEND_AFTER_EPOCH).write_text("2")
+    for epoch in (0, 1):
+        for each in workers.interruptions:
+            each.end_epoch(epoch)
+        assert workers.call() == [None, None]
+    for each in workers.interruptions:
+        each.end_epoch(2)
+    assert workers.call() == [Interruption.SUSPEND_AFTER_EPOCH] * 2
+    assert '"suspend"' in workers.events.read_text()
+
+
+@pytest.mark.parametrize("content", ["", "soon", "9" * 40])
+def test_that_a_file_that_names_no_epoch_suspends_nobody(workers: Workers, content: str) -> None:
+    (workers.requests / Request.SUSPEND_AFTER_EPOCH).write_text(content)
+    workers.interruptions[0].end_epoch(1)
+    assert workers.call() == [None, None]
+
+
+def test_that_a_plain_suspension_saves_no_model_in_any_of_them(workers: Workers) -> None:
+    (workers.requests / Request.SUSPEND).touch()
+    assert workers.call() == [Interruption.SUSPEND] * 2
+
+
 def test_that_a_checkpoint_is_saved_at_the_same_step_once(workers: Workers) -> None:
     (workers.requests / Request.CHECKPOINT).touch()
     assert workers.call() == [Interruption.CHECKPOINT] * 2
