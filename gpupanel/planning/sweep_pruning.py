@@ -45,7 +45,7 @@ def poor_trial(own: ByEpoch, others: Iterable[ByEpoch], sweep: SweepSettings) ->
         sweep: Says whether, and from which epoch and how many other trials on.
     """
     best = best_of(own, more_is_better=sweep.more_is_better)
-    if not sweep.prune or best is None:
+    if not sweep.prune or sweep.halves or best is None:
         return None
     epoch = max(own)
     there = [other[epoch] for other in others if epoch in other]
