@@ -95,6 +95,9 @@ def test_that_each_trial_is_a_row_with_its_values_and_what_it_came_to(dialog):
         ["3", "0.01", "[64]", "adam", "0.4000", "3", "Pruned after epoch 2", "run-3"],
         ["4", "0.03", "[32]", "sgd", DASH, DASH, "Waiting", DASH],
     ]
+    model = dialog.findChild(QTableView, "sweeps_trials").model()
+    tip = model.index(2, 0).data(Qt.ItemDataRole.ToolTipRole)
+    assert "Trial 3: Pruned after epoch 2: worse than the median there, 0" in tip
     words = dialog.findChild(QLabel, "sweeps_word").text()
     assert words == (
         "digits: in progress, 3 of 6 trials have ended. Best: trial 2 with validation loss 0.1250 "

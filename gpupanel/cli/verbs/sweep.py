@@ -50,6 +50,7 @@ from gpupanel.runs.trust.user_code import code_of_profile
 
 _STYLES = {
     TrialPhase.RUNNING: "bold",
+    TrialPhase.PAUSED: "dim",
     TrialPhase.PRUNED: "dim",
     TrialPhase.FAILED: "red",
     TrialPhase.LOST: "red",
@@ -159,14 +160,10 @@ def _show(layout: SweepLayout, *, stop: bool, resume: bool, json: bool) -> None:
         print_json(status.model_dump(mode="json"))
         return
     answers.print(_status_table(status))
-    ended = sum(
-        trial.state not in (TrialPhase.WAITING, TrialPhase.RUNNING) for trial in status.trials
-    )
     best = "" if status.best is None else f", best: {_best(status)}"
     word = "stopping" if stop and status.state is SweepPhase.IN_PROGRESS else status.state
-    answers.print(
-        f"{word}: {ended:,} of {status.trial_count:,} trials have ended{best}", highlight=False
-    )
+    ended = f"{status.ended_count:,} of {status.trial_count:,} trials have ended"
+    answers.print(f"{word}: {ended}{best}", highlight=False)
     if status.problem is not None:
         print_problems([status.problem])
     if status.state is SweepPhase.IN_PROGRESS and not is_known and not stop:
@@ -182,7 +179,7 @@ def _status_table(status: SweepStatus) -> Table:
             *(_text(trial.values.get(key)) for key in status.keys),
             NONE_GIVEN if trial.value is None else short_number(trial.value),
             NONE_GIVEN if trial.epoch is None else str(trial.epoch),
-            str(trial.state),
+            _state_text(trial),
             _run_text(trial),
             style=style,
         )
@@ -193,6 +190,10 @@ def _best(status: SweepStatus) -> str:
     best = next(trial for trial in status.trials if trial.number == status.best)
     values = ", ".join(f"{key} = {toml_value(value)}" for key, value in best.values.items())
     return f"trial {best.number} with {status.metric} {short_number(best.value)} ({values})"
+
+
+def _state_text(trial: TrialStatus) -> str:
+    return f"{trial.state_text}: {trial.reason}" if trial.reason else trial.state_text
 
 
 def _run_text(trial: TrialStatus) -> str:

@@ -106,6 +106,10 @@ def _known(
     if any(each is None for each in params.values()):
         return None  # of a record that somebody changed
     ended = trial.ended
+    if trial.is_paused and trial.paused is not None and trial.paused.value is not None:
+        # As a pruned one: what it is worth so far.
+        value = trial.paused.value
+        return create_trial(params=params, distributions=distributions, value=value)
     if ended is None:
         return create_trial(params=params, distributions=distributions, state=TrialState.RUNNING)
     was_measured = ended.value is not None and math.isfinite(ended.value)

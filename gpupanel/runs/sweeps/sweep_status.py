@@ -2,9 +2,11 @@
 
 from enum import StrEnum
 from pathlib import Path
+from typing import Final
 
 from pydantic import Field
 
+from gpupanel.domain.number_text import short_number
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
@@ -14,7 +16,7 @@ from gpupanel.planning.sweep_trials import sweep_of
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.profile_file import read_sweep_profile
 from gpupanel.runs.sweeps.sweep_layout import SWEEPS, SweepLayout
-from gpupanel.runs.sweeps.sweep_record import SweepState, SweepTrial, read_state
+from gpupanel.runs.sweeps.sweep_record import SweepState, SweepTrial, TrialPruned, read_state
 
 
 class TrialPhase(StrEnum):
@@ -22,6 +24,8 @@ class TrialPhase(StrEnum):
 
     WAITING = "waiting"
     RUNNING = "running"
+    PAUSED = "paused"
+    """Suspended at a rung: it goes on when it is among the best there."""
     COMPLETED = "completed"
     PRUNED = "pruned"
     STOPPED = "stopped"
@@ -29,6 +33,9 @@ class TrialPhase(StrEnum):
     FAILED = "failed"
     LOST = "lost"
     NOT_STARTED = "not started"
+
+
+_OPEN: Final = (TrialPhase.WAITING, TrialPhase.RUNNING, TrialPhase.PAUSED)
 
 
 class SweepPhase(StrEnum):
@@ -46,9 +53,10 @@ class TrialStatus(Value):
     Attributes:
         values: What differs from the profile, by the settings' keys.
         run: The name of its run; ``None``: it has none yet.
-        value: The best value of the metric; ``None`` until it has ended.
+        value: The best value of the metric; ``None`` until it has ended or was paused.
         epoch: When that was reached.
         pruned_after: The epoch after which it was found poor.
+        reason: Why, in words that follow those; empty where it was not.
         problem: What ended it, or kept it from starting.
     """
 
@@ -60,7 +68,14 @@ class TrialStatus(Value):
     value: float | None = None
     epoch: int | None = None
     pruned_after: int | None = None
+    reason: str = ""
     problem: Problem | None = None
+
+    @property
+    def state_text(self) -> str:
+        """Its state in words: "pruned after epoch 2"."""
+        after = self.pruned_after
+        return str(self.state) if after is None else f"{self.state} after epoch {after:,}"
 
 
 class SweepStatus(Value):
@@ -89,6 +104,11 @@ class SweepStatus(Value):
     def keys(self) -> tuple[str, ...]:
         """The settings that differ between trials, in the order of the profile."""
         return tuple(dict.fromkeys(key for trial in self.trials for key in trial.values))
+
+    @property
+    def ended_count(self) -> int:
+        """How many trials have ended: none that waits, runs or is paused."""
+        return sum(trial.state not in _OPEN for trial in self.trials)
 
 
 def sweep_status(layout: SweepLayout) -> SweepStatus:
@@ -140,7 +160,7 @@ def _is_sweep(layout: SweepLayout) -> bool:
 
 def _status(layout: SweepLayout, profile: Profile, state: SweepState) -> SweepStatus:
     sweep = sweep_of(profile)
-    trials = tuple(_trial(trial) for trial in state.trials)
+    trials = tuple(_trial(trial, state) for trial in state.trials)
     sign = -1.0 if sweep.more_is_better else 1.0
     measured = [(sign * trial.value, trial.number) for trial in trials if trial.value is not None]
     return SweepStatus(
@@ -167,26 +187,38 @@ def _phase(state: SweepState) -> SweepPhase:
     return SweepPhase.STOPPED if state.ended.stopped else SweepPhase.COMPLETED
 
 
-def _trial(trial: SweepTrial) -> TrialStatus:
-    ended = trial.ended
+def _trial(trial: SweepTrial, state: SweepState) -> TrialStatus:
+    ended, paused = trial.ended, trial.paused
+    value = None if paused is None else paused.value
+    epoch = None if paused is None else paused.value_epoch
     return TrialStatus(
         number=trial.number,
-        state=_trial_phase(trial),
+        state=_trial_phase(trial, state),
         values=trial.values,
         devices=trial.devices,
         run=trial.run,
-        value=None if ended is None else ended.value,
-        epoch=None if ended is None else ended.epoch,
+        value=value if ended is None else ended.value,
+        epoch=epoch if ended is None else ended.epoch,
         pruned_after=None if trial.pruned is None else trial.pruned.epoch,
+        reason="" if trial.pruned is None else _reason(trial.pruned),
         problem=None if ended is None else ended.problem,
     )
 
 
-def _trial_phase(trial: SweepTrial) -> TrialPhase:
+def _reason(pruned: TrialPruned) -> str:
+    if pruned.median is not None:
+        return f"worse than the median there, {short_number(pruned.median)}"
+    place = f"number {pruned.rank:,} of {pruned.among:,} there"
+    return f"{place}, of which {pruned.continued:,} continued"
+
+
+def _trial_phase(trial: SweepTrial, state: SweepState) -> TrialPhase:
+    if trial.is_paused and trial.ended is None:
+        return TrialPhase.PAUSED if state.ended is None else TrialPhase.SUSPENDED
     if trial.ended is None:
-        return TrialPhase.WAITING if trial.run is None else TrialPhase.RUNNING
+        return TrialPhase.RUNNING if trial.is_started else TrialPhase.WAITING
     if trial.ended.outcome is None:
         return TrialPhase.NOT_STARTED
-    if trial.pruned is not None and trial.ended.outcome is Outcome.STOPPED:
+    if trial.pruned is not None and trial.ended.outcome in (Outcome.STOPPED, Outcome.SUSPENDED):
         return TrialPhase.PRUNED
     return TrialPhase(trial.ended.outcome.value)

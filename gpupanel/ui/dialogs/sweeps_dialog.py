@@ -21,7 +21,7 @@ from gpupanel.domain.problem_text import problem_sentences
 from gpupanel.domain.setting_keys import with_titles
 from gpupanel.domain.sweep import SweptValue
 from gpupanel.domain.visible_text import visible_line
-from gpupanel.runs.sweeps.sweep_status import SweepPhase, SweepStatus, TrialPhase, TrialStatus
+from gpupanel.runs.sweeps.sweep_status import SweepPhase, SweepStatus, TrialStatus
 from gpupanel.ui import formatting
 from gpupanel.ui.dialogs.trial_columns import (
     exact_text,
@@ -59,7 +59,6 @@ _NONE = (
         "which were best: New sweep… prepares one."
     ),
 )
-_OPEN = (TrialPhase.WAITING, TrialPhase.RUNNING)
 _LEAST_RUN = 16 * GRID
 """Pixels of the names of runs, which are long: they are cut before others are out of sight."""
 
@@ -288,7 +287,7 @@ class SweepsDialog(QDialog):
 
 
 def _words(status: SweepStatus, *, is_known: bool) -> str:
-    ended = sum(trial.state not in _OPEN for trial in status.trials)
+    ended = status.ended_count
     words = f"{status.name}: {status.state}, {ended:,} of {status.trial_count:,} trials have ended"
     best = next((trial for trial in status.trials if trial.number == status.best), None)
     if best is not None:
@@ -343,7 +342,8 @@ def _columns(status: SweepStatus) -> list[Column[TrialStatus]]:
     )
     state: Column[TrialStatus] = Column(
         "State",
-        "Pruned: stopped early, because others were better at the same epoch",
+        "Pruned: ended early, because others were better at the same epoch. Paused: it continues "
+        "if it is among the best there",
         _state_text,
         order=lambda trial: str(trial.state),
     )
@@ -356,16 +356,17 @@ def _values(trial: TrialStatus) -> Mapping[str, SweptValue]:
 
 
 def _state_text(trial: TrialStatus) -> str:
-    state = str(trial.state).capitalize()
-    pruned = trial.pruned_after
-    return state if pruned is None else f"{state} after epoch {pruned:,}"
+    text = trial.state_text
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _tip(trial: TrialStatus) -> str:
     values = [f"{setting_title(key)}: {exact_text(value)}" for key, value in trial.values.items()]
     problem = [] if trial.problem is None else [with_titles(problem_sentences(trial.problem))]
     run = [] if trial.run is None else [f"Run: {visible_line(trial.run)}"]
-    return "\n".join([f"Trial {trial.number}: {_state_text(trial)}", *values, *run, *problem])
+    reason = f": {trial.reason}" if trial.reason else ""
+    head = f"Trial {trial.number}: {_state_text(trial)}{reason}"
+    return "\n".join([head, *values, *run, *problem])
 
 
 def _metric_words(metric: str) -> Callable[[float | None], str]:

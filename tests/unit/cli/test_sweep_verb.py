@@ -152,7 +152,9 @@ def test_that_a_sweep_is_shown_by_its_folder_and_by_its_name(profile: Path) -> N
     )
     assert [trial["state"] for trial in document["trials"]] == ["pruned", "completed", "waiting"]
     assert document["trials"][1]["value"] == 0.125
-    printed = RUNNER.invoke(app, ["sweep", layout.name]).stdout
+    assert document["trials"][0]["reason"] == "worse than the median there, 0.25"
+    printed = RUNNER.invoke(app, ["sweep", layout.name], env={"COLUMNS": "200"}).stdout
+    assert "pruned after epoch 2: worse than the median there, 0.25" in printed
     assert "in progress: 2 of 4 trials have ended, best: trial 2 with val_loss 0.125" in " ".join(
         printed.split()
     )
