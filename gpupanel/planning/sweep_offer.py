@@ -20,6 +20,7 @@ _OFFERED: Final = (
     SettingType.COUNTS,
     SettingType.SIZE,
     SettingType.TEXT,
+    SettingType.DURATION,
     SettingType.PATH,
 )
 _ONLY_OTHERWISE: Final = ("inference",)

@@ -30,6 +30,8 @@ class Interruption(Enum):
     SUSPEND_AFTER_EPOCH = auto()
     """Save a checkpoint and the model, and end: the epoch has ended that was named for it. Whether
     the training goes on later is decided by others."""
+    TIME_IS_UP = auto()
+    """End as at the last step: the training has taken as long as it may."""
     SUPERVISOR_GONE = auto()
     """Save and end: nobody watches any more, and an orphan must not keep a GPU."""
     CHECKPOINT = auto()

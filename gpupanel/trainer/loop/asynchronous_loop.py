@@ -103,6 +103,9 @@ class AsynchronousLoop(TrainingLoop):
             interruption = self._wait_while(lambda: self._in_flight.is_full)
             if interruption is not None:
                 return interruption
+            if phase is Phase.TRAINING and self._end_of_time() is not None:
+                self._settle()
+                return Interruption.TIME_IS_UP
             self._events.phase(phase)
             if self._in_flight.is_empty:
                 self._last_finished_s = time.monotonic()
