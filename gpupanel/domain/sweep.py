@@ -128,6 +128,12 @@ class SweepSettings(Value):
         applies={"method": _BY_CHANCE},
         advanced=True,
     )
+    seeds: Annotated[int, Field(ge=1, le=100)] = setting(
+        "Seeds",
+        "Trains each trial so many times, with the seeds that follow the profile's. Trials are "
+        "compared by the mean of their runs, and the spread between these is shown.",
+        default=1,
+    )
     metric: str = setting(
         "Metric",
         "The metric by which trials are compared: loss, val_loss, val_accuracy and the like.",

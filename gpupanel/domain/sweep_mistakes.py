@@ -77,6 +77,7 @@ def sweep_mistakes(profile: Profile) -> tuple[Problem, ...]:
     if sweep is None or not sweep.values:
         return (_nothing_swept(),)
     problems = [*_of_the_whole(profile, sweep)]
+    problems += _of_seeds(sweep)
     if sweep.halves:
         problems += _of_rungs(profile, sweep)
     if len(sweep.values) > MOST_SWEPT:
@@ -114,6 +115,17 @@ def _of_the_whole(profile: Profile, sweep: SweepSettings) -> Iterator[Problem]:
             fix=Fix.of(f"Compare by {measured}", "sweep.metric", measured)
             if measured in ("loss", "accuracy", "mean_absolute_error")
             else None,
+        )
+
+
+def _of_seeds(sweep: SweepSettings) -> Iterator[Problem]:
+    if sweep.seeds > 1 and "training.seed" in sweep.values:
+        yield Problem(
+            code="sweep_seeds_swept",
+            field="sweep.values.training.seed",
+            message=f"training.seed is swept, and each trial is to be trained with {sweep.seeds} "
+            "seeds of its own.",
+            hint="Take training.seed out of the swept settings, or set sweep.seeds to 1.",
         )
 
 

@@ -17,7 +17,13 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.sweep import SweepMethod, SweptValue
 from gpupanel.files.guarded_files import size_of, status
 from gpupanel.files.process_log import write_to_process_log
-from gpupanel.planning.sweep_trials import axes_of, sweep_of, trial_profile, trials_of
+from gpupanel.planning.sweep_trials import (
+    axes_of,
+    repeats_of,
+    runs_of,
+    sweep_of,
+    trial_profile,
+)
 from gpupanel.runs.directory.profile_file import anchored, read_sweep_profile
 from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.queue.entry import EntryState, QueueEntry
@@ -60,12 +66,14 @@ class RunningSweep:
         self._sweep = sweep_of(self._profile)
         self._axes = axes_of(self._profile)
         is_bayesian = self._sweep.method is SweepMethod.BAYESIAN
-        self._planned = () if is_bayesian else trials_of(self._profile)
+        self._repeats = repeats_of(self._profile)
+        self._planned = () if is_bayesian else runs_of(self._profile)
         self._state = read_state(layout)
         begun = self._state.begun
-        self._count = self._sweep.trials if is_bayesian else len(self._planned)
-        if is_bayesian and begun is not None:
-            self._count = min(self._count, begun.trial_count)
+        self._count = len(self._planned)
+        if is_bayesian:
+            known = self._sweep.trials if begun is None else begun.trial_count
+            self._count = min(self._sweep.trials, known) * len(self._repeats)
         self._places = (begun.places if begun is not None else ()) or ((),)
         self._cuda_variables = None if begun is None else begun.cuda_variables
         self._rules = TrialRules(layout, self._profile)
@@ -288,6 +296,10 @@ class RunningSweep:
         """
         if self._planned:
             return dict(self._planned[len(self._state.trials)])
+        place = len(self._state.trials) % len(self._repeats)
+        own = self._repeats[place]
+        if place:
+            return {**self._state.trials[-1].values, **own}
         try:
             values = next_values(self._axes, self._sweep, self._state.trials)
         except ProblemError as error:
@@ -295,7 +307,7 @@ class RunningSweep:
             return None
         if values is None:
             self._count = len(self._state.trials)
-        return values
+        return None if values is None else {**values, **own}
 
     def _queue(self, trial: SweepTrial) -> None:
         """Add a trial's entry to the queue, once; one that cannot be made has ended."""
@@ -332,7 +344,8 @@ class RunningSweep:
             CodeNotTrustedError: It names Python code that was changed since it was trusted.
             ProblemError: Its values do not go together.
         """
-        profile = trial_profile(self._profile, trial.number, trial.values)
+        number = (trial.number - 1) // len(self._repeats) + 1
+        profile = trial_profile(self._profile, number, trial.values)
         if trial.devices:
             devices = profile.devices.model_copy(update={"visible": trial.devices})
             profile = profile.model_copy(update={"devices": devices})

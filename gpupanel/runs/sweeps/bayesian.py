@@ -61,7 +61,12 @@ def next_values(
         known = _known(trial, axes, distributions)
         if known is not None:
             study.add_trial(known)
-    tried = {toml_value(dict(trial.values)) for trial in trials}
+    keys = distributions.keys()
+    # Without what the runs of one trial differ in.
+    tried = {
+        toml_value({key: value for key, value in trial.values.items() if key in keys})
+        for trial in trials
+    }
     for _ in range(_MOST_ASKED):
         asked = study.ask(distributions)
         values = {axis.key: _value(axis, asked.params[axis.key]) for axis in axes}

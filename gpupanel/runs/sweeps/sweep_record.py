@@ -173,7 +173,7 @@ _LINE: Final[TypeAdapter[SweepEvent]] = TypeAdapter(
 
 
 class SweepTrial(Value):
-    """What the record says of one trial.
+    """What the record says of one run of a trial; most trials have one.
 
     Attributes:
         is_started: Its run goes on, or did; ``False``: its entry waits in the queue.
@@ -217,6 +217,11 @@ class SweepState(Value):
     def open_trials(self) -> tuple[SweepTrial, ...]:
         """The trials that are waiting or running."""
         return tuple(trial for trial in self.trials if trial.is_open)
+
+    def groups(self, size: int) -> tuple[tuple[SweepTrial, ...], ...]:
+        """The runs of each trial, which has so many at most."""
+        places = range(0, len(self.trials), size)
+        return tuple(self.trials[place : place + size] for place in places)
 
     def with_event(self, event: SweepEvent) -> "SweepState":
         """The state after one more event; events of unknown trials change nothing."""

@@ -1,6 +1,6 @@
 """What the rule of a sweep says of its trials, from its record and its runs' events."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.profile import Profile
@@ -11,8 +11,8 @@ from gpupanel.planning.successive_halving import (
     standings,
     trial_to_continue,
 )
-from gpupanel.planning.sweep_pruning import PoorTrial, best_of, poor_trial
-from gpupanel.planning.sweep_trials import sweep_of
+from gpupanel.planning.sweep_pruning import PoorTrial, best_of, mean_of_best, poor_trial
+from gpupanel.planning.sweep_trials import repeats_of, sweep_of
 from gpupanel.runs.sweeps.sweep_layout import SweepLayout
 from gpupanel.runs.sweeps.sweep_record import SweepState, SweepTrial
 from gpupanel.runs.sweeps.trial_values import TrialValues
@@ -35,6 +35,7 @@ class TrialRules:
     def __init__(self, layout: SweepLayout, profile: Profile) -> None:
         self._sweep = sweep_of(profile)
         self._epochs = profile.training.epochs
+        self._size = len(repeats_of(profile))
         self._values = TrialValues(layout, self._sweep.metric)
         self._compared: dict[int, int] = {}
 
@@ -72,7 +73,9 @@ class TrialRules:
         return None if rung is None else max(self._values.of(trial), default=0) - rung
 
     def to_continue(self, state: SweepState, *, is_last: bool) -> int | None:
-        """The number of the paused trial that goes on now; ``None``: none does.
+        """The number of the paused run that goes on now; ``None``: none does.
+
+        Of a trial with several runs all go on, one after the other.
 
         Args:
             state: Of the sweep.
@@ -80,18 +83,31 @@ class TrialRules:
         """
         if not state.paused_trials:
             return None
-        return trial_to_continue(self._rung_trials(state), self._sweep, is_last=is_last)
+        groups = state.groups(self._size)
+        for runs in groups:
+            furthest = max(map(_reached, runs))
+            behind = (run for run in runs if _paused_after(run) and _reached(run) < furthest)
+            if (first := next(behind, None)) is not None:
+                return first.number
+        trial = trial_to_continue(self._rung_trials(state), self._sweep, is_last=is_last)
+        if trial is None:
+            return None
+        return next(run.number for run in groups[trial - 1] if _paused_after(run))
 
     def paused_standings(self, state: SweepState) -> Mapping[int, Standing]:
-        """How each paused trial stands at its rung, by its number."""
+        """How the trial of each paused run stands at its rung, by the run's number."""
         trials = self._rung_trials(state)
-        epochs = {trial.number: trial.rung for trial in state.paused_trials}
-        return {
-            each.number: each
-            for epoch in set(epochs.values())
+        epochs = {run.rung for run in state.paused_trials}
+        places = {
+            (each.number, epoch): each
+            for epoch in epochs
             for each in standings(trials, epoch, self._sweep)
-            if epochs.get(each.number) == epoch
         }
+        found = {
+            run.number: places.get(((run.number - 1) // self._size + 1, run.rung))
+            for run in state.paused_trials
+        }
+        return {number: each for number, each in found.items() if each is not None}
 
     def _best(self, values: Mapping[int, float]) -> Best | None:
         return best_of(values, more_is_better=self._sweep.more_is_better)
@@ -101,13 +117,39 @@ class TrialRules:
         return epochs if isinstance(epochs, int) else self._epochs
 
     def _rung_trials(self, state: SweepState) -> tuple[RungTrial, ...]:
-        paused = state.paused_trials
+        """Each trial as the mean of its runs; paused where all are that have not ended."""
         return tuple(
-            RungTrial(
-                trial.number,
-                self._values.of(trial),
-                paused_after=trial.rung if trial in paused else 0,
-                is_completed=trial.ended is not None and trial.ended.outcome is Outcome.COMPLETED,
-            )
-            for trial in state.trials
+            self._rung_trial(number, runs)
+            for number, runs in enumerate(state.groups(self._size), 1)
         )
+
+    def _rung_trial(self, number: int, runs: Sequence[SweepTrial]) -> RungTrial:
+        if len(runs) < self._size:
+            return RungTrial(number, {})
+        values = [self._values.of(run) for run in runs]
+        going = zip(runs, values, strict=True)
+        until = [max(each, default=0) for run, each in going if run.ended is None]
+        means = mean_of_best(values, more_is_better=self._sweep.more_is_better)
+        known = {epoch: mean for epoch, mean in means.items() if epoch <= min(until, default=epoch)}
+        return RungTrial(number, known, _rung_of_all(runs), all(map(_is_completed, runs)))
+
+
+def _is_completed(run: SweepTrial) -> bool:
+    return run.ended is not None and run.ended.outcome is Outcome.COMPLETED
+
+
+def _paused_after(run: SweepTrial) -> int:
+    """The rung at which a run is paused; 0: it waits, goes on or has ended."""
+    return run.rung if run.is_paused and run.ended is None else 0
+
+
+def _reached(run: SweepTrial) -> float:
+    """How far a run is: its last rung, and beyond it where it goes on or has completed."""
+    stays = run.is_paused if run.ended is None else not _is_completed(run)
+    return run.rung + (0.0 if stays else 0.5)
+
+
+def _rung_of_all(runs: Sequence[SweepTrial]) -> int:
+    """The rung at which all runs are paused that have not ended; 0: some are not."""
+    rungs = {_paused_after(run) for run in runs if run.ended is None}
+    return rungs.pop() if len(rungs) == 1 else 0

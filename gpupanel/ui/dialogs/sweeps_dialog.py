@@ -21,7 +21,8 @@ from gpupanel.domain.problem_text import problem_sentences
 from gpupanel.domain.setting_keys import with_titles
 from gpupanel.domain.sweep import SweptValue
 from gpupanel.domain.visible_text import visible_line
-from gpupanel.runs.sweeps.sweep_status import SweepPhase, SweepStatus, TrialStatus
+from gpupanel.runs.sweeps.sweep_status import SweepPhase, SweepStatus
+from gpupanel.runs.sweeps.trial_status import TrialRun, TrialStatus
 from gpupanel.ui import formatting
 from gpupanel.ui.dialogs.trial_columns import (
     exact_text,
@@ -297,6 +298,9 @@ def _words(status: SweepStatus, *, is_known: bool) -> str:
         )
         title = within_words(metric_title(status.metric))
         figure = f"{title} {_metric_words(status.metric)(best.value)}"
+        if best.spread is not None:
+            spread = _metric_words(status.metric)(best.spread)
+            figure += f" ± {spread} over {best.measured:,} runs"
         words += f". Best: trial {best.number} with {figure} ({values})"
     if status.state is SweepPhase.IN_PROGRESS and not is_known:
         words += ". The queue does not know it, so no more trials begin"
@@ -333,6 +337,20 @@ def _columns(status: SweepStatus) -> list[Column[TrialStatus]]:
         order=lambda trial: trial.value,
         is_number=True,
     )
+    spread: Column[TrialStatus] = Column(
+        "Spread",
+        "The standard deviation over the trial's runs",
+        lambda trial: words(trial.spread),
+        order=lambda trial: trial.spread,
+        is_number=True,
+    )
+    measured: Column[TrialStatus] = Column(
+        "n",
+        "How many of its runs were measured: the value is their mean",
+        lambda trial: str(trial.measured),
+        order=lambda trial: trial.measured,
+        is_number=True,
+    )
     epoch: Column[TrialStatus] = Column(
         "Epoch",
         "After which that was reached",
@@ -347,8 +365,10 @@ def _columns(status: SweepStatus) -> list[Column[TrialStatus]]:
         _state_text,
         order=lambda trial: str(trial.state),
     )
-    run: Column[TrialStatus] = Column("Run", "The name of its run", lambda trial: trial.run or DASH)
-    return [number, *settings, reached, epoch, state, run]
+    name = "The name of its first run" if status.has_repeats else "The name of its run"
+    run: Column[TrialStatus] = Column("Run", name, lambda trial: trial.run or DASH)
+    how = [spread, measured] if status.has_repeats else [epoch]
+    return [number, *settings, reached, *how, state, run]
 
 
 def _values(trial: TrialStatus) -> Mapping[str, SweptValue]:
@@ -364,9 +384,21 @@ def _tip(trial: TrialStatus) -> str:
     values = [f"{setting_title(key)}: {exact_text(value)}" for key, value in trial.values.items()]
     problem = [] if trial.problem is None else [with_titles(problem_sentences(trial.problem))]
     run = [] if trial.run is None else [f"Run: {visible_line(trial.run)}"]
+    if trial.runs:
+        run = [*map(_run_tip, trial.runs)]
     reason = f": {trial.reason}" if trial.reason else ""
     head = f"Trial {trial.number}: {_state_text(trial)}{reason}"
     return "\n".join([head, *values, *run, *problem])
+
+
+def _run_tip(run: TrialRun) -> str:
+    own = ", ".join(
+        f"{within_words(setting_title(key))} {exact_text(value)}"
+        for key, value in run.values.items()
+    )
+    value = DASH if run.value is None else formatting.setting_number(run.value)
+    name = "" if run.run is None else f", {visible_line(run.run)}"
+    return f"{own}: {value}, {run.state}{name}"
 
 
 def _metric_words(metric: str) -> Callable[[float | None], str]:

@@ -279,3 +279,14 @@ def test_that_values_are_set_in_tables_that_are_there_or_not() -> None:
     assert setting is not None
     assert setting.name == "hidden"
     assert swept_setting(profile, "model.filters") is None
+
+
+def test_that_seeds_are_not_swept_twice() -> None:
+    both = swept('"training.seed" = [1, 2]', "", "seeds = 3")
+    assert said(both) == [
+        (
+            "sweep.values.training.seed",
+            "training.seed is swept, and each trial is to be trained with 3 seeds of its own.",
+        )
+    ]
+    assert said(swept('"training.seed" = [1, 2]')) == []

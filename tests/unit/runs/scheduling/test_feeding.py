@@ -20,6 +20,7 @@ from gpupanel.runs.queue import orders
 from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.runs.scheduling import running_sweep
 from gpupanel.runs.sweeps.starting import places_on, resume_sweep, stop_sweep
+from gpupanel.runs.sweeps.sweep_status import sweep_status
 from tests.fakes.queued_runs import GPU_A, GPU_B, MACHINE, QueuedRuns
 from tests.fakes.sweep_desk import Desk
 from tests.fakes.sweep_desk import sweep_profile as profile
@@ -340,3 +341,44 @@ def test_that_a_link_or_a_giant_in_the_place_of_the_record_holds_nobody_up(
     assert time.monotonic() - begun < 5.0
     assert precious.read_text(encoding="utf-8") == "mine"
     assert len(desk.state(fine).trials) == 1
+
+
+def test_that_each_trial_is_trained_with_its_seeds_and_worth_their_mean(desk: Desk) -> None:
+    rates = '"training.learning_rate" = [0.1, 0.01]'
+    sweep = desk.start(profile(rates, 'method = "grid"\nseeds = 3'))
+    assert sweep_status(sweep).trial_count == 2
+    losses = iter([0.1, 0.2, 0.6, 0.4, 0.2, 0.25])
+    while not desk.scheduler.step():
+        for trial in desk.state(sweep).open_trials:
+            if trial.run is not None and desk.run_of(trial) in desk.runs._locks:
+                desk.epochs(trial, next(losses))
+                desk.runs.end(desk.run_of(trial))
+                if trial.number == 4:
+                    early = sweep_status(sweep)
+    found = [read_run_profile(RunLayout(desk.run_of(each))) for each in desk.state(sweep).trials]
+    assert [each.training.seed for each in found] == [7, 8, 9] * 2
+    assert [each.training.learning_rate for each in found] == [0.1] * 3 + [0.01] * 3
+    assert found[4].name == "digits 2: learning rate 0.01, seed 8"
+    # While the second one is not measured as often, it is not the best.
+    assert early.best == 1
+    assert [trial.state for trial in early.trials] == ["completed", "running"]
+    first, second = sweep_status(sweep).trials
+    assert (first.number, second.number, sweep_status(sweep).best) == (1, 2, 2)
+    assert first.values == {"training.learning_rate": 0.1}
+    assert first.value == pytest.approx(0.3)
+    assert first.spread == pytest.approx(0.07**0.5)
+    assert (first.measured, first.epoch, first.run) == (3, None, desk.state(sweep).trials[0].run)
+    assert [run.values for run in first.runs] == [{"training.seed": seed} for seed in (7, 8, 9)]
+    assert [run.value for run in second.runs] == [0.4, 0.2, 0.25]
+
+
+def test_that_a_bayesian_trial_is_trained_with_its_seeds_before_the_next_is_chosen(
+    desk: Desk,
+) -> None:
+    pytest.importorskip("optuna")
+    text = profile('"model.hidden" = [[8], [16]]', 'method = "bayesian"\nseeds = 2')
+    sweep = desk.start(text)
+    desk.finish(sweep, 0.5)
+    values = [dict(trial.values) for trial in desk.state(sweep).trials]
+    assert [each["training.seed"] for each in values] == [7, 8, 7, 8]
+    assert values[0]["model.hidden"] == values[1]["model.hidden"] != values[2]["model.hidden"]

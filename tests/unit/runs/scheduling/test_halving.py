@@ -19,7 +19,8 @@ from gpupanel.runs.scheduling import running_sweep, start_entry
 from gpupanel.runs.sweeps.starting import stop_sweep
 from gpupanel.runs.sweeps.sweep_layout import SweepLayout
 from gpupanel.runs.sweeps.sweep_record import SweepTrial
-from gpupanel.runs.sweeps.sweep_status import SweepStatus, TrialPhase, sweep_status
+from gpupanel.runs.sweeps.sweep_status import SweepStatus, sweep_status
+from gpupanel.runs.sweeps.trial_status import TrialPhase
 from tests.fakes.queued_runs import GPU_A, GPU_B, QueuedRuns
 from tests.fakes.sweep_desk import Desk, sweep_profile
 
@@ -296,3 +297,36 @@ def test_that_a_trial_whose_run_was_removed_ends_with_the_reason(desk: HalvingDe
     assert status.trials[1].problem is not None
     # The next best one goes to the end in its place.
     assert status.trials[2].state is TrialPhase.COMPLETED
+
+
+def test_that_all_runs_of_a_trial_go_on_by_their_mean(desk: HalvingDesk) -> None:
+    # Trial 2 has the best run, and trial 1 the best mean of two.
+    text = sweep_profile(
+        '"training.learning_rate" = [0.1, 0.01, 0.001]',
+        f"{HALVING}\nseeds = 2",
+        f"[training]\nepochs = {EPOCHS}",
+    )
+    desk.losses = {1: 0.4, 2: 0.4, 3: 0.1, 4: 0.9, 5: 0.8, 6: 0.8}
+    sweep = desk.start(text)
+    status = desk.work(sweep)
+    assert status.state == "completed"
+    assert [trial.state for trial in status.trials] == ["completed", "pruned", "pruned"]
+    assert status.trials[1].reason == "number 2 of 3 there, of which 1 continued"
+    assert status.trials[1].value == 0.5
+    state = desk.state(sweep)
+    assert [trial.rung for trial in state.trials] == [3, 3, 1, 1, 1, 1]
+    assert [restarts(desk, trial) for trial in state.trials] == [2, 2, 0, 0, 0, 0]
+
+
+def test_that_a_failed_run_does_not_hold_up_the_others_of_its_trial(desk: HalvingDesk) -> None:
+    text = sweep_profile(
+        '"training.learning_rate" = [0.1]', f"{HALVING}\nseeds = 2", "[training]\nepochs = 3"
+    )
+    desk.losses = {1: 0.4, 2: 0.4}
+    sweep = desk.start(text)
+    for _ in range(3):
+        desk.scheduler.step()
+    desk.runs.end(desk.run_of(desk.state(sweep).trials[0]), Outcome.FAILED)
+    (trial,) = desk.work(sweep).trials
+    assert [run.state for run in trial.runs] == ["failed", "completed"]
+    assert (trial.state, trial.measured, trial.value) == (TrialPhase.FAILED, 1, 0.4 / 9)
