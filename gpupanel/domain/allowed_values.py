@@ -1,5 +1,6 @@
 """Which values a setting may have, in words."""
 
+from gpupanel.domain.duration import ALLOWED
 from gpupanel.domain.setting import Bounds, Setting, SettingType
 
 
@@ -27,6 +28,8 @@ def allowed_values(setting: Setting) -> str:
         case SettingType.TEXT:
             length = _length(setting.lengths)
             return f"text in quotes, {length}characters" if length else "text in quotes"
+        case SettingType.DURATION:
+            return ALLOWED
         case SettingType.PATH:
             endings = " or ".join(setting.path.suffixes) if setting.path is not None else ""
             path = f"the path of a {endings} file, in quotes" if endings else "a path, in quotes"

@@ -197,6 +197,17 @@ class DataReady(_Event):
     steps_per_epoch: int
 
 
+class EpochsFitted(_Event):
+    """So many epochs fit into the training's time limit; said again by whoever goes on after that.
+
+    Attributes:
+        epochs: After which the training ends, counted from its beginning.
+    """
+
+    kind: Literal["epochs_fitted"] = "epochs_fitted"
+    epochs: int
+
+
 class ModelReady(_Event):
     """The model was built."""
 
@@ -553,6 +564,7 @@ KnownEvent = (
     | DataReady
     | ModelReady
     | FineTuningBegan
+    | EpochsFitted
     | LayersPlaced
     | SharesChosen
     | ExamplesDone

@@ -10,6 +10,8 @@ class Request(StrEnum):
     """Finish the step, save, end."""
     SUSPEND = "suspend"
     """Finish the step, save a checkpoint, end and free the devices, to be resumed later."""
+    SUSPEND_AFTER_EPOCH = "suspend_after_epoch"
+    """Suspend it when the epoch has ended whose number the file holds; the model is saved, too."""
     CHECKPOINT = "checkpoint"
     """Save a checkpoint at the next step and go on."""
     END = "end"

@@ -18,6 +18,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from gpupanel.domain.choice import Choice, ChoiceEnum
+from gpupanel.domain.duration import IsDuration
 from gpupanel.domain.value import Value
 
 WORDS: Final = "gpupanel"
@@ -44,6 +45,8 @@ class SettingType(enum.Enum):
     SIZE = enum.auto()
     """Height and width."""
     TEXT = enum.auto()
+    DURATION = enum.auto()
+    """A time, written as ``1h30m``."""
     NAMES = enum.auto()
     """A list of texts, or a single one."""
     PATH = enum.auto()
@@ -248,6 +251,8 @@ def _setting(name: str, info: FieldInfo) -> Setting:
     inner, metadata = _without_metadata(annotation)
     metadata = [*info.metadata, *metadata]
     kind, bounded = _type(inner)
+    if any(isinstance(each, IsDuration) for each in metadata):
+        kind = SettingType.DURATION
     extra = info.json_schema_extra if isinstance(info.json_schema_extra, dict) else {}
     words: dict[str, Any] = dict(extra.get(WORDS) or {})  # type: ignore[arg-type]
     path = words.get("path")

@@ -35,6 +35,27 @@ class SweepDirection(ChoiceEnum):
     MAXIMIZE = "maximize", "Maximize", "Greater is better."
 
 
+class StoppingRule(ChoiceEnum):
+    """Which trials of a sweep are not trained to their end."""
+
+    MEDIAN = (
+        "median",
+        "Median",
+        (
+            "Stops a trial whose best value so far is worse than the median of the other trials at "
+            "the same epoch."
+        ),
+    )
+    SUCCESSIVE_HALVING = (
+        "successive_halving",
+        "Successive halving",
+        (
+            "Pauses each trial after a few epochs; only the best part of them continues to several "
+            "times as many, and so on (ASHA)."
+        ),
+    )
+
+
 def _plain(value: object) -> object:
     """The value, if it is none that only a table or a calendar has."""
     items = value if isinstance(value, list | tuple) else [value]
@@ -77,6 +98,12 @@ Swept = Annotated[
 ]
 """What is tried of one setting."""
 
+_Beside = dict[str, tuple[str | bool, ...]]
+_BY_MEDIAN: Final[_Beside] = {"prune": (True,), "stopping_rule": (StoppingRule.MEDIAN.value,)}
+_BY_HALVING: Final[_Beside] = {
+    "prune": (True,),
+    "stopping_rule": (StoppingRule.SUCCESSIVE_HALVING.value,),
+}
 _BY_CHANCE: Final = (SweepMethod.RANDOM.value, SweepMethod.BAYESIAN.value)
 
 
@@ -101,6 +128,12 @@ class SweepSettings(Value):
         applies={"method": _BY_CHANCE},
         advanced=True,
     )
+    seeds: Annotated[int, Field(ge=1, le=100)] = setting(
+        "Seeds",
+        "Trains each trial so many times, with the seeds that follow the profile's. Trials are "
+        "compared by the mean of their runs, and the spread between these is shown.",
+        default=1,
+    )
     metric: str = setting(
         "Metric",
         "The metric by which trials are compared: loss, val_loss, val_accuracy and the like.",
@@ -115,23 +148,46 @@ class SweepSettings(Value):
     )
     prune: bool = setting(
         "Stop poor trials early",
-        "A trial is stopped when its best value so far is worse than the median of the other "
-        "trials at the same epoch.",
+        "Trials that are worse than others at the same epoch are not trained to their end; the "
+        "rule says which.",
         default=True,
+    )
+    stopping_rule: StoppingRule = setting(
+        "Rule",
+        "Which trials are not trained to their end.",
+        default=StoppingRule.MEDIAN,
+        applies={"prune": (True,)},
     )
     prune_after_epochs: PositiveInt = setting(
         "First prunable epoch",
         "No trial is stopped before the end of this epoch.",
         default=1,
         unit="epoch",
-        applies={"prune": (True,)},
+        applies=_BY_MEDIAN,
         advanced=True,
     )
     prune_after_trials: PositiveInt = setting(
         "Compared with",
         "How many other trials must have reached the epoch.",
         default=4,
-        applies={"prune": (True,)},
+        applies=_BY_MEDIAN,
+        advanced=True,
+    )
+    first_rung: PositiveInt = setting(
+        "First rung",
+        "After this epoch each trial is paused and compared for the first time. More are surer, "
+        "and cost more for each trial.",
+        default=1,
+        unit="epoch",
+        applies=_BY_HALVING,
+        advanced=True,
+    )
+    reduction_factor: Annotated[int, Field(ge=2, le=100)] = setting(
+        "Reduction factor",
+        "The best trial of so many continues, for this many times as many epochs: 3 compares "
+        "after 1, 3, 9, 27 epochs, and a third continues each time.",
+        default=3,
+        applies=_BY_HALVING,
         advanced=True,
     )
     values: dict[str, Swept] = setting(
@@ -141,6 +197,11 @@ class SweepSettings(Value):
         default_factory=dict,
         examples=[{"training.learning_rate": {"low": 1e-4, "high": 1e-1, "log": True}}],
     )
+
+    @property
+    def halves(self) -> bool:
+        """Whether trials are paused and continued, by successive halving."""
+        return self.prune and self.stopping_rule is StoppingRule.SUCCESSIVE_HALVING
 
     @property
     def more_is_better(self) -> bool:

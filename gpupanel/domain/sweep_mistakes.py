@@ -77,6 +77,9 @@ def sweep_mistakes(profile: Profile) -> tuple[Problem, ...]:
     if sweep is None or not sweep.values:
         return (_nothing_swept(),)
     problems = [*_of_the_whole(profile, sweep)]
+    problems += _of_seeds(sweep)
+    if sweep.halves:
+        problems += _of_rungs(profile, sweep)
     if len(sweep.values) > MOST_SWEPT:
         return (*problems, _too_many_settings(len(sweep.values)))
     for key, swept in sweep.values.items():
@@ -112,6 +115,45 @@ def _of_the_whole(profile: Profile, sweep: SweepSettings) -> Iterator[Problem]:
             fix=Fix.of(f"Compare by {measured}", "sweep.metric", measured)
             if measured in ("loss", "accuracy", "mean_absolute_error")
             else None,
+        )
+
+
+def _of_seeds(sweep: SweepSettings) -> Iterator[Problem]:
+    if sweep.seeds > 1 and "training.seed" in sweep.values:
+        yield Problem(
+            code="sweep_seeds_swept",
+            field="sweep.values.training.seed",
+            message=f"training.seed is swept, and each trial is to be trained with {sweep.seeds} "
+            "seeds of its own.",
+            hint="Take training.seed out of the swept settings, or set sweep.seeds to 1.",
+        )
+
+
+def _of_rungs(profile: Profile, sweep: SweepSettings) -> Iterator[Problem]:
+    """Why trials cannot be compared at the rungs of successive halving."""
+    training, first = profile.training, sweep.first_rung
+    if "training.epochs" not in sweep.values and first >= training.epochs:
+        yield Problem(
+            code="sweep_rungs_wrong",
+            field="sweep.first_rung",
+            message=f"The first rung is after epoch {first:,}, and trials have {training.epochs:,} "
+            "epochs: none would be paused, and all be trained to their end.",
+            hint="Set sweep.first_rung lower, or training.epochs higher.",
+        )
+    every, is_swept = training.validate_every, "training.validate_every" in sweep.values
+    if sweep.metric.startswith("val_") and (is_swept or first % every):
+        validated = (
+            "not all trials validate after it"
+            if is_swept
+            else (f"trials are validated every {every:,} epochs")
+        )
+        yield Problem(
+            code="sweep_rungs_wrong",
+            field="sweep.first_rung",
+            message=f"{sweep.metric} is not measured at each rung: the first one is after epoch "
+            f"{first:,}, and {validated}.",
+            hint="Set sweep.first_rung to a multiple of training.validate_every, and do not sweep "
+            "that.",
         )
 
 

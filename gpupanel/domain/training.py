@@ -8,6 +8,7 @@ from pydantic import Field
 
 from gpupanel.domain.best_epoch import BestMetric, Keep
 from gpupanel.domain.choice import ChoiceEnum
+from gpupanel.domain.duration import Duration, seconds_of
 from gpupanel.domain.fine_tuning import FineTuning
 from gpupanel.domain.optimizer import (
     DEFAULT_OPTIMIZER,
@@ -83,6 +84,16 @@ class TrainingSettings(Value):
         "Epochs",
         "How many times the training goes through all examples.",
         default=3,
+    )
+    time_limit: Duration | None = setting(
+        "Time limit",
+        "The training ends when it has taken so long, all its parts together where it was resumed. "
+        "How many epochs fit is decided once, from the first ones: the learning rate then falls to "
+        "its end within them.",
+        default=None,
+        off="none",
+        advanced=True,
+        examples=["8h"],
     )
     global_batch_size: PositiveInt = setting(
         "Global batch size",
@@ -361,6 +372,11 @@ class TrainingSettings(Value):
         default=True,
         advanced=True,
     )
+
+    @property
+    def time_limit_s(self) -> float | None:
+        """What :attr:`time_limit` is in seconds."""
+        return None if self.time_limit is None else seconds_of(self.time_limit)
 
     @property
     def optimizer_arguments(self) -> Mapping[str, object]:

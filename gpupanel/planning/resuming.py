@@ -37,6 +37,7 @@ _MAY_DIFFER: tuple[_Path, ...] = (
             "best_metric",
             "keep_best_checkpoint",
             "max_restarts",
+            "time_limit",
             "out_of_memory_retries",
         )
     ),

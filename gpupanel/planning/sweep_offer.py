@@ -20,6 +20,7 @@ _OFFERED: Final = (
     SettingType.COUNTS,
     SettingType.SIZE,
     SettingType.TEXT,
+    SettingType.DURATION,
     SettingType.PATH,
 )
 _ONLY_OTHERWISE: Final = ("inference",)
@@ -83,6 +84,8 @@ def first_values(offer: SweptOffer, *, as_range: bool) -> Swept:
         return tuple(choice.value for choice in setting.choices)
     if setting.type in NUMBERS:
         return _numbers(setting, value, as_range=as_range)
+    if setting.type is SettingType.DURATION and value is None:
+        return tuple(_plain(each) for each in setting.examples)
     if setting.type is SettingType.COUNTS:
         counts = value if isinstance(value, tuple) and value else (64,)
         return (counts, tuple(2 * each for each in counts))

@@ -1,8 +1,8 @@
 """When a trial of a sweep is stopped before its end: the median rule."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import mean, median
 
 from gpupanel.domain.sweep import SweepSettings
 
@@ -34,6 +34,24 @@ def best_of(values: ByEpoch, *, more_is_better: bool) -> tuple[int, float] | Non
     return epoch, values[epoch]
 
 
+def mean_of_best(runs: Sequence[ByEpoch], *, more_is_better: bool) -> dict[int, float]:
+    """The mean, over the runs of a trial, of the best values until each epoch.
+
+    Args:
+        runs: Of one trial; one without a value does not count until it has one.
+        more_is_better: Greater values are better.
+    """
+    better = max if more_is_better else min
+    bests: dict[int, float] = {}
+    means = {}
+    for epoch in sorted({epoch for values in runs for epoch in values}):
+        for place, values in enumerate(runs):
+            if epoch in values:
+                bests[place] = better(values[epoch], bests.get(place, values[epoch]))
+        means[epoch] = mean(bests.values())
+    return means
+
+
 def poor_trial(own: ByEpoch, others: Iterable[ByEpoch], sweep: SweepSettings) -> PoorTrial | None:
     """Whether a trial's best value so far is worse than the median of the others at its epoch.
 
@@ -45,7 +63,7 @@ def poor_trial(own: ByEpoch, others: Iterable[ByEpoch], sweep: SweepSettings) ->
         sweep: Says whether, and from which epoch and how many other trials on.
     """
     best = best_of(own, more_is_better=sweep.more_is_better)
-    if not sweep.prune or best is None:
+    if not sweep.prune or sweep.halves or best is None:
         return None
     epoch = max(own)
     there = [other[epoch] for other in others if epoch in other]

@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import Final
 
 from gpupanel.domain.number_text import short_number
 from gpupanel.domain.problem import Problem, ProblemError
@@ -21,6 +22,9 @@ from gpupanel.domain.sweep import (
 from gpupanel.domain.sweep_mistakes import sweep_mistakes, swept_setting, with_values
 from gpupanel.domain.toml_text import toml_value
 
+SEED: Final = "training.seed"
+SEEDS: Final = 2**31
+"""Seeds are below."""
 _DIGITS = 6
 """Significant digits of a number from a range."""
 _NAMED_DIGITS = 3
@@ -111,9 +115,11 @@ def trial_count(profile: Profile) -> int:
         ProblemError: The sweep cannot be started.
     """
     sweep, axes = sweep_of(profile), axes_of(profile)
-    if sweep.method is SweepMethod.BAYESIAN:
-        return min(sweep.trials, _size(axes) or sweep.trials)
-    return len(trials_of(profile))
+    if sweep.method is not SweepMethod.BAYESIAN:
+        return len(trials_of(profile))
+    count = min(sweep.trials, _size(axes) or sweep.trials)
+    _check_runs(profile, count)
+    return count
 
 
 def trials_of(profile: Profile) -> tuple[Values, ...]:
@@ -129,12 +135,37 @@ def trials_of(profile: Profile) -> tuple[Values, ...]:
         size = _size(axes) or 0
         if size > MOST_TRIALS:
             raise ProblemError(_grid_too_large(axes, size))
-        return tuple(_all(axes))
-    return tuple(itertools.islice(_at_random(axes, sweep), sweep.trials))
+        found = tuple(_all(axes))
+    else:
+        found = tuple(itertools.islice(_at_random(axes, sweep), sweep.trials))
+    _check_runs(profile, len(found))
+    return found
+
+
+def repeats_of(profile: Profile) -> tuple[Values, ...]:
+    """What the runs of one trial differ in; a single run that differs in nothing is one, too.
+
+    Raises:
+        ProblemError: The sweep cannot be started.
+    """
+    count, first = sweep_of(profile).seeds, profile.training.seed
+    if count == 1:
+        return ({},)
+    return tuple({SEED: (first + place) % SEEDS} for place in range(count))
+
+
+def runs_of(profile: Profile) -> tuple[Values, ...]:
+    """The values of each run of a grid or of a random sweep: those of its trial, and its own.
+
+    Raises:
+        ProblemError: As :func:`trials_of` and :func:`repeats_of`.
+    """
+    repeats = repeats_of(profile)
+    return tuple({**values, **own} for values in trials_of(profile) for own in repeats)
 
 
 def trial_profile(profile: Profile, number: int, values: Values) -> Profile:
-    """The profile of one trial; its name says what differs.
+    """The profile of a run of one trial; its name says what differs.
 
     Args:
         profile: With the sweep.
@@ -218,6 +249,20 @@ def _at_random(axes: Sequence[Axis], sweep: SweepSettings) -> Iterator[Values]:
         if text not in seen:
             seen.add(text)
             yield values
+
+
+def _check_runs(profile: Profile, trials: int) -> None:
+    runs = trials * len(repeats_of(profile))
+    if runs > MOST_TRIALS:
+        raise ProblemError(
+            Problem(
+                code="sweep_too_large",
+                field="sweep.seeds",
+                message=f"The sweep has {runs:,} runs: {trials:,} trials with "
+                f"{len(repeats_of(profile)):,} runs each; a sweep has at most {MOST_TRIALS:,}.",
+                hint="Try fewer trials, or with fewer seeds.",
+            )
+        )
 
 
 def _grid_too_large(axes: Sequence[Axis], size: int) -> Problem:

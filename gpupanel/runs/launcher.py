@@ -2,6 +2,7 @@
 
 import shutil
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +29,7 @@ from gpupanel.runs.directory.amendments import amend, finish_amendment
 from gpupanel.runs.directory.disk_problems import disk_problem, space_problem
 from gpupanel.runs.directory.private_files import make_private_folder
 from gpupanel.runs.directory.profile_file import anchored
+from gpupanel.runs.directory.requests import write_suspend_after
 from gpupanel.runs.directory.start_model import keep_start_model
 from gpupanel.runs.directory.unsafe_entries import check_run_folder
 from gpupanel.runs.error_problems import process_problem
@@ -46,6 +48,7 @@ _ORPHANS_S = 20.0
 then they are ended."""
 
 
+StartSupervisor = Callable[[RunLayout, CheckedFiles], None]
 SUPERVISOR: Final = "gpupanel.runs.supervision.process"
 """The module that supervises a run."""
 
@@ -87,6 +90,8 @@ def resume(
     changed: tuple[Profile, LaunchPlan] | None = None,
     *,
     accepts_changed_data: bool = False,
+    suspend_after_epoch: int | None = None,
+    start: StartSupervisor | None = None,
 ) -> None:
     """Start a run again in its own directory: it goes on from its last checkpoint.
 
@@ -101,6 +106,9 @@ def resume(
             and plan are kept beside.
         accepts_changed_data: Let it go on also where its data is other than before, which is
             refused otherwise.
+        suspend_after_epoch: Suspend it again when this epoch has ended, counted from 1; ``None``:
+            it goes on to its end.
+        start: Starts its supervisor; ``None``: :func:`start_supervisor`.
 
     Raises:
         CodeNotTrustedError: Its directory holds Python code that nobody trusted here.
@@ -114,7 +122,13 @@ def resume(
         with lock_in_folder(layout.resume_lock, _ORPHANS_S + 10.0):
             await_end_of_processes(layout, _ORPHANS_S)
             finish_amendment(layout)
-            _start_again(layout, changed, accepts_changed_data=accepts_changed_data)
+            _start_again(
+                layout,
+                changed,
+                accepts_changed_data=accepts_changed_data,
+                suspend_after_epoch=suspend_after_epoch,
+                start=start or start_supervisor,
+            )
     except Timeout as error:
         raise ProblemError(goes_on(layout)) from error
     except OSError as error:
@@ -126,6 +140,8 @@ def _start_again(
     changed: tuple[Profile, LaunchPlan] | None,
     *,
     accepts_changed_data: bool,
+    suspend_after_epoch: int | None,
+    start: StartSupervisor,
 ) -> None:
     wanted = None if changed is None else anchored(changed[0], Path.cwd())
     problem = resume_problem(layout, wanted)
@@ -142,6 +158,8 @@ def _start_again(
     make_folder(layout.requests)
     for request in Request:
         remove(layout.requests / request, layout.root)
+    if suspend_after_epoch is not None:
+        write_suspend_after(layout, suspend_after_epoch)
     # An earlier answer that no trainer has heard does not count any more.
     remove(layout.accepted_data)
     if accepts_changed_data:
@@ -157,7 +175,7 @@ def _start_again(
     )
     _append(layout, restarted)
     try:
-        start_supervisor(layout, checked)
+        start(layout, checked)
     except OSError as error:
         _append(layout, _ended_as_before(before))
         raise ProblemError(process_problem(error, layout.root)) from error

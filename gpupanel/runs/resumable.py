@@ -6,6 +6,7 @@ from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.training import TrainingSettings
 from gpupanel.files.guarded_files import open_to_read, status
 from gpupanel.files.plan_file import NewerPlanError, read_plan
 from gpupanel.planning.resuming import resume_differences
@@ -40,12 +41,19 @@ def resume_problem(layout: RunLayout, wanted: Profile | None = None) -> Problem 
         differences = resume_differences(started, wanted, may_move_data=knows_data)
     if differences is not None:
         return differences
-    has_more = wanted is not None and wanted.training.epochs > started.training.epochs
+    has_more = wanted is not None and _trains_on(started.training, wanted.training)
     if summary.outcome is Outcome.COMPLETED and not has_more:
         return _nothing_to_resume(layout, "it has come to its end")
     if not has_checkpoint(layout) and _has_progressed(layout):
         return _nothing_to_resume(layout, "it has saved no checkpoint")
     return _plan_problem(layout) if wanted is None else None
+
+
+def _trains_on(started: TrainingSettings, wanted: TrainingSettings) -> bool:
+    """Whether a training that has come to its end has more to do with other settings."""
+    before_s, limit_s = started.time_limit_s, wanted.time_limit_s
+    has_time = before_s is not None and (limit_s is None or limit_s > before_s)
+    return has_time or wanted.epochs > started.epochs
 
 
 def run_to_resume(runs: Sequence[RunSummary]) -> RunSummary | None:

@@ -6,14 +6,18 @@ from contextlib import suppress
 from enum import Enum, auto
 from pathlib import Path
 from types import FrameType
+from typing import Final
 
 from gpupanel.domain.events import ProblemReported, RequestAnswered
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.request import Request
-from gpupanel.files.guarded_files import remove, status
+from gpupanel.files.guarded_files import read_file, remove, status
 from gpupanel.files.process_limits import hear_of_used_time, time_limit_text
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.heartbeat import supervisor_is_gone, work_has_begun
+
+_MOST_EPOCH_BYTES: Final = 32
+"""Of a file that holds the number of an epoch."""
 
 
 class Interruption(Enum):
@@ -23,6 +27,11 @@ class Interruption(Enum):
     """Save and end: somebody asked."""
     SUSPEND = auto()
     """Save a checkpoint and end: somebody asked, and goes on later."""
+    SUSPEND_AFTER_EPOCH = auto()
+    """Save a checkpoint and the model, and end: the epoch has ended that was named for it. Whether
+    the training goes on later is decided by others."""
+    TIME_IS_UP = auto()
+    """End as at the last step: the training has taken as long as it may."""
     SUPERVISOR_GONE = auto()
     """Save and end: nobody watches any more, and an orphan must not keep a GPU."""
     CHECKPOINT = auto()
@@ -43,6 +52,7 @@ class Interruptions:
         self._asked_to_end = False
         self._has_used_time = False
         self._answered: set[Request] = set()
+        self._is_after_epoch = False
 
     def listen_to_sigterm(self) -> None:
         """Take SIGTERM as a stop request from now on, and the limit of processor time.
@@ -64,9 +74,21 @@ class Interruptions:
         if self._is_asked(Request.SUSPEND):
             self._answer_once(Request.SUSPEND)
             return Interruption.SUSPEND
+        if self._is_after_epoch:
+            self._answer_once(Request.SUSPEND)
+            return Interruption.SUSPEND_AFTER_EPOCH
         if supervisor_is_gone():
             return Interruption.SUPERVISOR_GONE
         return None
+
+    def end_epoch(self, epoch: int) -> None:
+        """Hear that an epoch has ended, counted from 1: the run may be suspended after it."""
+        if not self._is_asked(Request.SUSPEND_AFTER_EPOCH):
+            return
+        path = self._requests / Request.SUSPEND_AFTER_EPOCH
+        with suppress(OSError, ValueError):  # what names no epoch asks for nothing
+            asked = int(read_file(path, self._requests.parent, _MOST_EPOCH_BYTES))
+            self._is_after_epoch = epoch >= asked
 
     def pending(self) -> Interruption | None:
         """What to do now instead of another step; a checkpoint is asked for after what ends it."""

@@ -28,6 +28,7 @@ from gpupanel.trainer.models.objectives import (
     make_objective,
     named_weights,
 )
+from gpupanel.trainer.models.optimizers import learning_rate_of
 from gpupanel.trainer.models.precision import set_precision
 from gpupanel.trainer.models.recomputed import recomputed_segments
 from gpupanel.trainer.models.training_objective import TrainingObjective
@@ -90,6 +91,8 @@ class Learner:
     Attributes:
         objective: What is measured of training examples.
         measured: What is measured of whole sets.
+        training: As the profile says.
+        steps_an_epoch: Optimizer updates of each.
         curve: The learning rate over the steps.
         periods: In their order; the last one has most weights that learn.
         validation_calls: ``None`` when nothing is validated.
@@ -107,6 +110,8 @@ class Learner:
     built: BuiltModel
     objective: Objective
     measured: EvaluationObjective
+    training: TrainingSettings
+    steps_an_epoch: int
     curve: RateCurve
     periods: tuple[Period, ...]
     validation_calls: StepCalls | None
@@ -149,6 +154,25 @@ class Learner:
         """Train on so many examples as they are in that epoch, counted from 1."""
         if self.augmenter is not None:
             self.augmenter.begin_epoch(epoch, examples)
+
+    def train_for(self, epochs: int) -> bool:
+        """Follow the learning rate of a training of so many epochs from now on.
+
+        Returns:
+            Whether it is another than before: the steps are not traced yet.
+        """
+        training = self.training.model_copy(update={"epochs": epochs})
+        fine_tuning = self.periods[-1].fine_tuning
+        curve = training.rate_curve(self.steps_an_epoch, fine_tuning)
+        if curve == self.curve:
+            return False
+        self.curve = curve
+        for period in self.periods:
+            period.optimizer.learning_rate = learning_rate_of(
+                training, self.steps_an_epoch, period.fine_tuning
+            )
+            period.calls.renew()
+        return True
 
     def lower_rate(self, factor: float) -> None:
         """Train at this part of the learning rate from now on, where the loss decides about it."""
@@ -356,6 +380,8 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         built,
         objective,
         measured,
+        training,
+        steps_an_epoch,
         training.rate_curve(steps_an_epoch, fine_tuning),
         periods,
         validation_calls,

@@ -139,7 +139,7 @@ def _train_started(run: StartedRun, work: Work, events: EventWriter, record: Tra
 
 def _outcome(run: StartedRun, interruption: Interruption) -> Outcome:
     """Suspended is what can go on: where nothing was saved yet, it was merely stopped."""
-    suspends = interruption is Interruption.SUSPEND
+    suspends = interruption in (Interruption.SUSPEND, Interruption.SUSPEND_AFTER_EPOCH)
     saved = suspends and Checkpoints(run.layout.checkpoints).saved()
     return Outcome.SUSPENDED if saved else Outcome.STOPPED
 

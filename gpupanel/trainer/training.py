@@ -136,6 +136,9 @@ def train(
     if learner.placed:
         events.write(LayersPlaced(time_s=time.time(), layers=learner.placed))
     restored = restore_latest(run, learner, events)
+    fitted = restored.position.epochs_within(run.profile.training.time_limit_s)
+    if fitted is not None:
+        learner.train_for(fitted)
     learner.turn_to(restored.position.epoch)
     events.phase(Phase.TRACING)
     learner.calls.trace()

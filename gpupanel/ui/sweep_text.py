@@ -29,9 +29,12 @@ def proposal_text(
     words = ["One after the other."]
     if at_once > 1:
         words = [f"{at_once} at once, one on each device."]
+    runs = proposal.count * proposal.runs_each
+    if proposal.runs_each > 1:
+        words.insert(0, f"{runs:,} runs, {proposal.runs_each} of each trial.")
     if speed is not None and examples and proposal.epochs:
-        # Each trial is a run of its own.
-        around_s = (proposal.count - 1) * (speed.around_s or 0.0)
+        # Each run is started anew.
+        around_s = (runs - 1) * (speed.around_s or 0.0)
         seconds = (speed.seconds(proposal.epochs * examples) + around_s) / at_once
         rate = formatting.rate(speed.examples_per_second)
         fewer = " or less, as poor trials are stopped early" if sweep.prune else ""

@@ -159,8 +159,8 @@ ANSWERS: Final[Mapping[str, VerbAnswer]] = {
     ),
     "run": _OF_RUNS,
     "sweep": VerbAnswer(
-        ("sweep", "trials"),
-        "With `--dry-run` `count` and `trials`, their numbers and values. Of a sweep "
+        ("sweep", "trials", "runs"),
+        "With `--dry-run` `count`, `runs` and `trials`, their numbers and values. Of a sweep "
         + ", ".join(f"`{key}`" for key in _of(SweepStatus))
         + ".",
         {**_DONE, **_FAILED, **_BAD_PROFILE},

@@ -11,12 +11,14 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QLabel, QLineEdit, QPushButton, QWidget
 
 from gpupanel.domain.choice import Choice, ChoiceEnum
+from gpupanel.domain.duration import Duration
 from gpupanel.domain.setting import PathKind, SettingType, setting, setting_of, settings_of
 from gpupanel.domain.value import Value
 from gpupanel.ui.forms.input_for import input_for
 from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.inputs.choice_or_input import ChoiceOrInput
 from gpupanel.ui.inputs.counter import GREATEST, Counter, OptionalCounter
+from gpupanel.ui.inputs.duration_edit import DurationEdit
 from gpupanel.ui.inputs.files_edit import FilesEdit
 from gpupanel.ui.inputs.name_choices import NameChoices
 from gpupanel.ui.inputs.number_list_edit import NumberListEdit
@@ -71,6 +73,7 @@ class Values(Value):
     size: tuple[Side, Side] = setting("Size", "In pixels.", default=(8, 8), unit="pixel")
     large: tuple[LargeSide, LargeSide] = setting("Large", "In pixels.", default=(8, 8))
     text: str = setting("Text", "Words.")
+    duration: Duration | None = setting("Duration", "A time.", default=None, off="none")
     file: str = setting(
         "File", "A file.", default="", path=PathKind((".npz",), "NumPy files", "Open")
     )
@@ -126,6 +129,7 @@ def make(qtbot):
         ("counts", NumberListEdit),
         ("size", SizeInput),
         ("text", TextInput),
+        ("duration", DurationEdit),
         ("file", PathEdit),
         ("names", NameChoices),
         ("files", FilesEdit),
@@ -137,6 +141,21 @@ def make(qtbot):
 )
 def test_that_the_input_is_that_of_the_setting_type(make, name, kind):
     assert type(make(name)) is kind
+
+
+def test_that_a_time_is_typed_as_in_a_profile_or_left_out(make):
+    line = make("duration")
+    assert (line.value(), line.placeholderText()) == (None, "None")
+    for typed, value, error in (
+        ("1h30m", "1h30m", ""),
+        ("soon", "1h30m", "“soon” is not a time; times are written as in 90m, 8h, 1h30m or 2d."),
+        ("  ", None, ""),
+    ):
+        line.setText(typed)
+        line.textEdited.emit(typed)
+        assert (line.value(), line.error()) == (value, error)
+    line.setValue("2d")
+    assert line.text() == "2d"
 
 
 def test_that_every_type_is_tried_here():
@@ -316,6 +335,7 @@ CHANGES: dict[str, tuple[object, Callable[[QWidget], object]]] = {
     "counts": ((4, 5), _type),
     "size": ((4, 5), lambda widget: widget.findChild(Counter).stepUp()),
     "text": ("some", _type),
+    "duration": ("8h", _type),
     "file": ("some", _type),
     "names": (("a", "b"), _clear),
     "files": (("a.png", "b.png"), lambda widget: widget.findChildren(QPushButton)[1].click()),

@@ -95,11 +95,37 @@ def test_that_each_trial_is_a_row_with_its_values_and_what_it_came_to(dialog):
         ["3", "0.01", "[64]", "adam", "0.4000", "3", "Pruned after epoch 2", "run-3"],
         ["4", "0.03", "[32]", "sgd", DASH, DASH, "Waiting", DASH],
     ]
+    model = dialog.findChild(QTableView, "sweeps_trials").model()
+    tip = model.index(2, 0).data(Qt.ItemDataRole.ToolTipRole)
+    assert "Trial 3: Pruned after epoch 2: worse than the median there, 0" in tip
     words = dialog.findChild(QLabel, "sweeps_word").text()
     assert words == (
         "digits: in progress, 3 of 6 trials have ended. Best: trial 2 with validation loss 0.1250 "
         "(learning rate 0.001, hidden layers [128, 64], optimizer sgd)"
     )
+
+
+def test_that_trials_of_several_runs_have_mean_spread_and_count(qtbot, runs_dir):
+    layout = written(runs_dir)
+    profile = parse_profile(
+        'name = "digits"\n[sweep]\nseeds = 2\n[sweep.values]\n"training.learning_rate" = [0.1]'
+    )
+    layout.profile.write_text(dump_profile(profile), encoding="utf-8")
+    dialog = SweepsDialog()
+    qtbot.addWidget(dialog)
+    dialog.setSweeps(SweepsRead((layout.root.name,), sweep_status(layout)))
+    model = dialog.findChild(QTableView, "sweeps_trials").model()
+    titles = [
+        model.headerData(column, Qt.Orientation.Horizontal) for column in range(model.columnCount())
+    ]
+    assert titles[-5:] == ["Validation loss", "Spread", "n", "State", "Run"]
+    first, second = cells(dialog)
+    assert first[-5:] == ["0.5125", "0.5480", "2", "Completed", "run-1"]
+    assert second[-5:] == ["0.4000", DASH, "1", "Waiting", "run-3"]
+    tip = model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
+    assert ": 0.9, completed, run-1" in tip
+    words = dialog.findChild(QLabel, "sweeps_word").text()
+    assert "Best: trial 1 with validation loss 0.5125 ± 0.5480 over 2 runs" in words
 
 
 def test_that_settings_and_metrics_have_their_titles_and_figures_as_elsewhere(qtbot, runs_dir):

@@ -22,7 +22,7 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.sweep import SweepMethod, SweptValue
 from gpupanel.domain.toml_text import toml_value
-from gpupanel.planning.sweep_trials import Values, sweep_of, trials_of
+from gpupanel.planning.sweep_trials import Values, repeats_of, sweep_of, trials_of
 from gpupanel.runs.directory.profile_file import read_profile
 from gpupanel.runs.locations import default_runs_dir, queue_dir
 from gpupanel.runs.queue.queue_files import QueueFiles
@@ -40,16 +40,17 @@ from gpupanel.runs.sweeps.sweep_layout import SweepLayout
 from gpupanel.runs.sweeps.sweep_status import (
     SweepPhase,
     SweepStatus,
-    TrialPhase,
-    TrialStatus,
     find_sweep,
     sweep_status,
 )
+from gpupanel.runs.sweeps.trial_status import TrialPhase, TrialStatus
 from gpupanel.runs.trust.trusted import trust as trust_code
 from gpupanel.runs.trust.user_code import code_of_profile
 
+_SPREAD_DIGITS = 3
 _STYLES = {
     TrialPhase.RUNNING: "bold",
+    TrialPhase.PAUSED: "dim",
     TrialPhase.PRUNED: "dim",
     TrialPhase.FAILED: "red",
     TrialPhase.LOST: "red",
@@ -115,23 +116,27 @@ def _start(profile: Profile, count: int, runs_dir: Path, *, json: bool) -> None:
         layout = start_sweep(QueueFiles(queue_dir()), profile, runs_dir, places)
     except ProblemError as error:
         refuse(error, json=json, status=EXIT_FAILED)
+    runs = count * len(repeats_of(profile))
     if json:
-        print_json({"sweep": str(layout.root), "trials": count})
+        print_json({"sweep": str(layout.root), "trials": count, "runs": runs})
         return
     answers.print(str(layout.root), highlight=False, soft_wrap=True)
     at_once = f", {len(places)} at once" if places else ""
-    progress.print(f"{count:,} {'trial' if count == 1 else 'trials'}{at_once}, in the queue.")
+    trials = f"{count:,} {'trial' if count == 1 else 'trials'}"
+    each = f" with {runs // count} runs each" if runs > count else ""
+    progress.print(f"{trials}{each}{at_once}, in the queue.")
     progress.print(f"`gpupanel sweep {layout.name}` shows how far they are.", highlight=False)
 
 
 def _print_trials(profile: Profile, count: int, *, json: bool) -> None:
     is_bayesian = sweep_of(profile).method is SweepMethod.BAYESIAN
+    runs = count * len(repeats_of(profile))
     trials: tuple[Values, ...] = () if is_bayesian else trials_of(profile)
     if json:
         documents = [
             {"number": number, "values": dict(values)} for number, values in enumerate(trials, 1)
         ]
-        print_json({"count": count, "trials": documents})
+        print_json({"count": count, "runs": runs, "trials": documents})
         return
     if is_bayesian:
         answers.print(f"Up to {count:,} trials; their values follow from those before.")
@@ -141,6 +146,8 @@ def _print_trials(profile: Profile, count: int, *, json: bool) -> None:
     for number, values in enumerate(trials, 1):
         table.add_row(str(number), *(_text(values.get(key)) for key in keys))
     answers.print(table)
+    if runs > count:
+        answers.print(f"{runs:,} runs: {runs // count} of each trial.")
 
 
 def _show(layout: SweepLayout, *, stop: bool, resume: bool, json: bool) -> None:
@@ -159,14 +166,10 @@ def _show(layout: SweepLayout, *, stop: bool, resume: bool, json: bool) -> None:
         print_json(status.model_dump(mode="json"))
         return
     answers.print(_status_table(status))
-    ended = sum(
-        trial.state not in (TrialPhase.WAITING, TrialPhase.RUNNING) for trial in status.trials
-    )
     best = "" if status.best is None else f", best: {_best(status)}"
     word = "stopping" if stop and status.state is SweepPhase.IN_PROGRESS else status.state
-    answers.print(
-        f"{word}: {ended:,} of {status.trial_count:,} trials have ended{best}", highlight=False
-    )
+    ended = f"{status.ended_count:,} of {status.trial_count:,} trials have ended"
+    answers.print(f"{word}: {ended}{best}", highlight=False)
     if status.problem is not None:
         print_problems([status.problem])
     if status.state is SweepPhase.IN_PROGRESS and not is_known and not stop:
@@ -174,15 +177,16 @@ def _show(layout: SweepLayout, *, stop: bool, resume: bool, json: bool) -> None:
 
 
 def _status_table(status: SweepStatus) -> Table:
-    table = _table(["trial", *status.keys, status.metric, "epoch", "state", "run"])
+    measured = ["spread", "n"] if status.has_repeats else ["epoch"]
+    table = _table(["trial", *status.keys, status.metric, *measured, "state", "run"])
     for trial in status.trials:
         style = "green" if trial.number == status.best else _STYLES.get(trial.state, "")
         table.add_row(
             str(trial.number),
             *(_text(trial.values.get(key)) for key in status.keys),
             NONE_GIVEN if trial.value is None else short_number(trial.value),
-            NONE_GIVEN if trial.epoch is None else str(trial.epoch),
-            str(trial.state),
+            *(_repeats(trial) if status.has_repeats else [_count(trial.epoch)]),
+            _state_text(trial),
             _run_text(trial),
             style=style,
         )
@@ -192,7 +196,24 @@ def _status_table(status: SweepStatus) -> Table:
 def _best(status: SweepStatus) -> str:
     best = next(trial for trial in status.trials if trial.number == status.best)
     values = ", ".join(f"{key} = {toml_value(value)}" for key, value in best.values.items())
-    return f"trial {best.number} with {status.metric} {short_number(best.value)} ({values})"
+    figure = short_number(best.value)
+    if best.spread is not None:
+        figure += f" ± {short_number(best.spread, _SPREAD_DIGITS)} (n = {best.measured})"
+    return f"trial {best.number} with {status.metric} {figure} ({values})"
+
+
+def _repeats(trial: TrialStatus) -> list[str]:
+    """The spread over the runs of a trial, and how many were measured."""
+    spread = NONE_GIVEN if trial.spread is None else short_number(trial.spread, _SPREAD_DIGITS)
+    return [spread, _count(trial.measured)]
+
+
+def _count(number: int | None) -> str:
+    return NONE_GIVEN if number is None else str(number)
+
+
+def _state_text(trial: TrialStatus) -> str:
+    return f"{trial.state_text}: {trial.reason}" if trial.reason else trial.state_text
 
 
 def _run_text(trial: TrialStatus) -> str:

@@ -91,7 +91,8 @@ def stand_alone_script(profile: Profile, plan: LaunchPlan) -> str:
         plan: Made from it.
 
     Raises:
-        ProblemError: A model that is still to be trained is to be evaluated, or to predict.
+        ProblemError: A model that is still to be trained is to be evaluated, or to predict; or the
+            training has a time limit, which a script does not know.
     """
     title = f"{profile.name}: written by gpupanel {__version__}; it runs without gpupanel."
     sections = (f"# {each.title}\n{each.code}" for each in script_sections(profile, plan))
@@ -112,6 +113,8 @@ def script_sections(profile: Profile, plan: LaunchPlan) -> tuple[ScriptSection, 
     trains = profile.task == "train"
     if not (trains or model.is_saved):
         raise ProblemError(_NOT_STARTABLE)
+    if trains and profile.training.time_limit is not None:
+        raise ProblemError(_NO_TIME_LIMIT)
     alone, note = in_one_process(plan), ""
     if plan.strategy in GANG_KINDS:
         note = _IN_ONE_PROCESS[plan.strategy]
@@ -154,4 +157,10 @@ _NOT_STARTABLE = Problem(
     message="Only a saved model can be evaluated or can predict: other runs cannot start, and so "
     "they are no scripts.",
     hint="Check the profile: that shows what to change.",
+)
+_NO_TIME_LIMIT = Problem(
+    code="script_without_time_limit",
+    field="training.time_limit",
+    message="A script knows no time limit: how many epochs fit is decided while it trains.",
+    hint="Take training.time_limit out, and set training.epochs to as many as fit.",
 )

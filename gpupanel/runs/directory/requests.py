@@ -6,6 +6,7 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import make_folder, status, touch
+from gpupanel.files.whole_files import write_whole
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.processes.frozen_supervisor import continue_frozen
 
@@ -25,6 +26,15 @@ def ask(layout: RunLayout, request: Request) -> None:
         raise ProblemError(disk_problem(error, layout.requests)) from error
     if request is not Request.CHECKPOINT:
         continue_frozen(layout)
+
+
+def write_suspend_after(layout: RunLayout, epoch: int) -> None:
+    """Have a run that does not go on now suspended when an epoch has ended, counted from 1.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    write_whole(layout.requests / Request.SUSPEND_AFTER_EPOCH, str(epoch), private=True)
 
 
 def is_asked(layout: RunLayout, request: Request) -> bool:

@@ -300,6 +300,8 @@ class RunStatus(Value):
                 return {"findings": (*found, event)[-_MOST_FINDINGS:]}
             case events.FineTuningBegan():
                 return {"fine_tuning": event}
+            case events.EpochsFitted():
+                return self._fitted_changes(event.epochs)
             case events.LayersPlaced():
                 return {"layers": event.layers}
             case events.SharesChosen():
@@ -336,6 +338,11 @@ class RunStatus(Value):
             case events.ModelReady() | events.MemoryExhausted() | events.MemoryReported():
                 return {}
         assert_never(event)
+
+    def _fitted_changes(self, epochs: int) -> dict[str, object]:
+        total = self.step_total
+        steps = total * epochs // self.epoch_total if total and self.epoch_total else total
+        return {"epoch_total": epochs, "step_total": steps}
 
     def _lasted_before_s(self) -> float:
         """How long the run lasted until now, where it is resumed now."""

@@ -37,6 +37,9 @@ class QueueEntry(Value):
         started_s: When its run was made.
         outcome: How the run ended.
         problems: Why it was refused, or what ended its run.
+        suspend_after_epoch: The run is suspended when this epoch has ended, counted from 1.
+        continues_from: The entry continues the suspended run in ``run``, whose events had so many
+            bytes when it was added: more of them say that somebody has continued it since.
         cuda_variables: Of the shell from which it was added, which the scheduler's is not: what
             its profile means where that names no device. ``None``: they have no say.
     """
@@ -54,6 +57,8 @@ class QueueEntry(Value):
     started_s: float | None = None
     outcome: Outcome | None = None
     problems: tuple[Problem, ...] = ()
+    suspend_after_epoch: int | None = None
+    continues_from: int | None = None
     cuda_variables: CudaVariables | None = None
 
     @property

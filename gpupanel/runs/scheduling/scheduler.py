@@ -24,7 +24,7 @@ from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.run_lock import STARTING_S
 from gpupanel.runs.directory.start_claim import is_start_claimed
 from gpupanel.runs.error_problems import problems_of
-from gpupanel.runs.launcher import start_supervisor
+from gpupanel.runs.launcher import StartSupervisor, start_supervisor
 from gpupanel.runs.locations import default_runs_dir
 from gpupanel.runs.queue.bench_claim import HOLDER, benched_devices
 from gpupanel.runs.queue.entry import QueueEntry
@@ -43,7 +43,7 @@ from gpupanel.runs.scheduling.selection import (
     reasons_to_wait,
 )
 from gpupanel.runs.scheduling.start_entry import (
-    StartSupervisor,
+    is_to_continue,
     put_back,
     refuse,
     reserve,
@@ -201,7 +201,7 @@ class Scheduler:
 
     def _take_over(self, entry: QueueEntry) -> None:
         """Go on with an entry that another scheduler was killed over, or just supervise it."""
-        if not entry.is_filled:
+        if not entry.is_filled or is_to_continue(entry):
             put_back(self._files, entry)
             return
         self._begun_s[entry.id] = time.monotonic()

@@ -10,27 +10,29 @@ knows how far it got:
    the entry waits again: no supervisor was ever started in it.
 4. A supervisor is started. Killed around that, another one is started: only one
    supervisor claims a start of a run.
+
+An entry that continues a suspended run has its directory from the beginning. Killed before the
+run's events say that it was continued, it waits again; else as in 4.
 """
 
 import shutil
 import time
-from collections.abc import Callable
 
 from gpupanel.domain.checked_files import CheckedFiles
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.guarded_files import size_of
 from gpupanel.runs.directory.disk_problems import disk_problem
+from gpupanel.runs.directory.requests import write_suspend_after
 from gpupanel.runs.directory.start_claim import is_start_claimed
 from gpupanel.runs.error_problems import process_problem
-from gpupanel.runs.launcher import fill_run, reserve_run
+from gpupanel.runs.launcher import StartSupervisor, fill_run, reserve_run, resume
 from gpupanel.runs.queue.entry import EntryState, QueueEntry
 from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.runs.queue.waiting_line import WaitingLine
 from gpupanel.runs.trust.checked_start import check_start
-
-StartSupervisor = Callable[[RunLayout, CheckedFiles], None]
 
 
 def reserve(files: QueueFiles, entry: QueueEntry, selected_from: WaitingLine) -> bool:
@@ -64,14 +66,19 @@ def start_entry(
     plan: LaunchPlan,
     start_supervisor: StartSupervisor,
 ) -> None:
-    """Make the run of an entry that was reserved, and start it.
+    """Make the run of an entry that was reserved, or continue its run, and start it.
 
     Raises:
-        ProblemError: It cannot be made or started.
+        ProblemError: It cannot be made, continued or started.
     """
+    if entry.continues_from is not None:
+        _continue(entry, profile, plan, start_supervisor)
+        return
     layout = reserve_run(profile.name, entry.runs_dir)
     entry = _noted(files, entry.model_copy(update={"run": layout.root, "is_filled": False}))
     checked = fill_run(layout, profile, plan)
+    if entry.suspend_after_epoch is not None:
+        _write_suspend_after(layout, entry.suspend_after_epoch)
     entry = _noted(files, entry.model_copy(update={"is_filled": True}))
     start_again(entry, start_supervisor, checked)
 
@@ -105,6 +112,27 @@ def start_again(
         raise ProblemError(process_problem(error, layout.root)) from error
 
 
+def is_to_continue(entry: QueueEntry) -> bool:
+    """Whether an entry continues a suspended run, and nobody has continued that yet."""
+    if entry.continues_from is None or entry.run is None:
+        return False
+    return size_of(RunLayout(entry.run).events) <= entry.continues_from
+
+
+def _continue(
+    entry: QueueEntry, profile: Profile, plan: LaunchPlan, start_supervisor: StartSupervisor
+) -> None:
+    if entry.run is None or not is_to_continue(entry):
+        start_again(entry, start_supervisor)
+        return
+    resume(
+        RunLayout(entry.run),
+        (profile, plan),
+        suspend_after_epoch=entry.suspend_after_epoch,
+        start=start_supervisor,
+    )
+
+
 def put_back(files: QueueFiles, entry: QueueEntry) -> None:
     """Let an entry wait again that was reserved and never started, with nothing left of it.
 
@@ -112,7 +140,8 @@ def put_back(files: QueueFiles, entry: QueueEntry) -> None:
         ProblemError: The queue cannot be changed.
     """
     _remove_unfilled(entry)
-    changes = {"state": EntryState.WAITING, "run": None, "started_s": None}
+    run = entry.run if entry.continues_from is not None else None
+    changes = {"state": EntryState.WAITING, "run": run, "started_s": None}
     _noted(files, entry.model_copy(update=changes))
 
 
@@ -125,7 +154,9 @@ def refuse(files: QueueFiles, entry: QueueEntry, error: ProblemError) -> None:
 
     def refused(line: WaitingLine) -> WaitingLine:
         found = next((each for each in line.entries if each.id == entry.id), None)
-        if found is None or found.revision != entry.revision or found.is_filled:
+        if found is None or found.revision != entry.revision:
+            return line
+        if found.is_filled and found.continues_from is None:
             return line
         _remove_unfilled(found)
         problems = tuple(problem for problem in error.problems if problem.is_error)
@@ -150,6 +181,13 @@ def _waiting_before(line: WaitingLine, entry: QueueEntry) -> set[str]:
 def _noted(files: QueueFiles, entry: QueueEntry) -> QueueEntry:
     files.change(lambda line: line.with_changed(entry))
     return entry
+
+
+def _write_suspend_after(layout: RunLayout, epoch: int) -> None:
+    try:
+        write_suspend_after(layout, epoch)
+    except OSError as error:
+        raise ProblemError(disk_problem(error, layout.requests)) from error
 
 
 def _remove_unfilled(entry: QueueEntry) -> None:

@@ -61,7 +61,12 @@ def next_values(
         known = _known(trial, axes, distributions)
         if known is not None:
             study.add_trial(known)
-    tried = {toml_value(dict(trial.values)) for trial in trials}
+    keys = distributions.keys()
+    # Without what the runs of one trial differ in.
+    tried = {
+        toml_value({key: value for key, value in trial.values.items() if key in keys})
+        for trial in trials
+    }
     for _ in range(_MOST_ASKED):
         asked = study.ask(distributions)
         values = {axis.key: _value(axis, asked.params[axis.key]) for axis in axes}
@@ -106,6 +111,10 @@ def _known(
     if any(each is None for each in params.values()):
         return None  # of a record that somebody changed
     ended = trial.ended
+    if trial.is_paused and trial.paused is not None and trial.paused.value is not None:
+        # As a pruned one: what it is worth so far.
+        value = trial.paused.value
+        return create_trial(params=params, distributions=distributions, value=value)
     if ended is None:
         return create_trial(params=params, distributions=distributions, state=TrialState.RUNNING)
     was_measured = ended.value is not None and math.isfinite(ended.value)

@@ -6,7 +6,7 @@ from typing import Final
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.sweep import SweepMethod
-from gpupanel.planning.sweep_trials import Values, sweep_of, trials_of
+from gpupanel.planning.sweep_trials import Values, repeats_of, sweep_of, trials_of
 from gpupanel.runs.sweeps.starting import check_sweep
 
 MOST_SHOWN: Final = 100
@@ -22,6 +22,7 @@ class SweepProposal:
         profile: With its sweep.
         count: How many trials there are at most; 0 where the sweep cannot be started.
         trials: The values of the first ones; empty where they follow from those before.
+        runs_each: How many runs each of them has.
         epochs: Of all trials together, if none is stopped early; ``None``: not known.
         problems: What keeps it from being started.
     """
@@ -29,6 +30,7 @@ class SweepProposal:
     profile: Profile
     count: int = 0
     trials: tuple[Values, ...] = ()
+    runs_each: int = 1
     epochs: int | None = None
     problems: tuple[Problem, ...] = ()
 
@@ -36,17 +38,16 @@ class SweepProposal:
 def propose_sweep(profile: Profile) -> SweepProposal:
     """What the profile's sweep would try; each of its trials is checked, as when it is started."""
     try:
-        count = check_sweep(profile)
+        count, each = check_sweep(profile), len(repeats_of(profile))
         if sweep_of(profile).method is not SweepMethod.BAYESIAN:
             trials = trials_of(profile)
-            epochs = sum(_epochs(profile, values) for values in trials)
-            return SweepProposal(profile, count, trials[:MOST_SHOWN], epochs)
+            epochs = each * sum(_epochs(profile, values) for values in trials)
+            return SweepProposal(profile, count, trials[:MOST_SHOWN], each, epochs)
     except ProblemError as error:
         return SweepProposal(profile, problems=error.problems)
     is_swept = _EPOCHS in sweep_of(profile).values
-    return SweepProposal(
-        profile, count, epochs=None if is_swept else count * profile.training.epochs
-    )
+    known = None if is_swept else count * each * profile.training.epochs
+    return SweepProposal(profile, count, runs_each=each, epochs=known)
 
 
 def _epochs(profile: Profile, values: Values) -> int:

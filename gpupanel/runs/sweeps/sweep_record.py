@@ -1,4 +1,4 @@
-"""What a sweep's record says: a line when a trial is chosen, queued, started, pruned, ended.
+"""What a sweep's record says: a line when a trial is chosen, queued, started, paused, ended.
 
 Only whoever holds the lock of the queue's scheduler writes to it, so lines never contradict each
 other. A folder may come from a stranger: lines that cannot be read are passed over, names in them
@@ -21,7 +21,7 @@ from gpupanel.files.line_log import LineLog
 from gpupanel.runs.sweeps.sweep_layout import SweepLayout
 
 MOST_RECORD_BYTES: Final = 32 * 2**20
-"""A thousand trials, five lines each, are some 2 MiB."""
+"""A thousand trials, five lines each, and three for each rung, are some 5 MiB."""
 
 Number = Annotated[int, Field(ge=1, le=MOST_TRIALS)]
 EntryId = Annotated[str, Field(pattern=r"^[0-9a-f]{8}$")]
@@ -77,15 +77,59 @@ class TrialStarted(Value):
     run: RunName
 
 
+class TrialPaused(Value):
+    """The trial's run was suspended after the epoch of a rung, and its devices are free.
+
+    Attributes:
+        epoch: The rung.
+        value: The best value of the metric until then; ``None``: no epoch was measured.
+        value_epoch: When that was measured.
+    """
+
+    kind: Literal["trial_paused"] = "trial_paused"
+    time_s: float
+    number: Number
+    epoch: int
+    value: float | None = None
+    value_epoch: int | None = None
+
+
+class TrialContinued(Value):
+    """A paused trial goes on; an entry that continues its run is about to be added to the queue.
+
+    Attributes:
+        events_bytes: Of the run's events, which grow when it is continued.
+    """
+
+    kind: Literal["trial_continued"] = "trial_continued"
+    time_s: float
+    number: Number
+    entry: EntryId
+    events_bytes: int
+    devices: tuple[str, ...] = ()
+
+
 class TrialPruned(Value):
-    """It is asked to stop: its best value is worse than the median of the others."""
+    """It is not trained to its end: it is asked to stop, or stays paused.
+
+    Attributes:
+        epoch: After which it was found poor.
+        best: Its best value until then.
+        median: Of the other trials there, which is better; ``None``: it stays paused at a rung.
+        rank: Its place among those that reached the rung, from 1.
+        among: How many these are.
+        continued: How many of them were good enough to go on.
+    """
 
     kind: Literal["trial_pruned"] = "trial_pruned"
     time_s: float
     number: Number
     epoch: int
     best: float
-    median: float
+    median: float | None = None
+    rank: int = 0
+    among: int = 0
+    continued: int = 0
 
 
 class TrialEnded(Value):
@@ -121,16 +165,22 @@ class SweepEnded(Value):
     problem: Problem | None = None
 
 
-SweepEvent = (
-    SweepBegun | TrialChosen | TrialQueued | TrialStarted | TrialPruned | TrialEnded | SweepEnded
-)
+_OfATrial = TrialQueued | TrialStarted | TrialPaused | TrialContinued | TrialPruned | TrialEnded
+SweepEvent = SweepBegun | TrialChosen | _OfATrial | SweepEnded
 _LINE: Final[TypeAdapter[SweepEvent]] = TypeAdapter(
     Annotated[SweepEvent, Field(discriminator="kind")]
 )
 
 
 class SweepTrial(Value):
-    """What the record says of one trial."""
+    """What the record says of one run of a trial; most trials have one.
+
+    Attributes:
+        is_started: Its run goes on, or did; ``False``: its entry waits in the queue.
+        paused: Its last pause, which may be over.
+        is_paused: It has not been continued since.
+        events_bytes: Of its run when it was to be continued; ``None``: it never was.
+    """
 
     number: int
     values: dict[str, SweptValue]
@@ -138,13 +188,22 @@ class SweepTrial(Value):
     devices: tuple[str, ...] = ()
     is_queued: bool = False
     run: str | None = None
+    is_started: bool = False
+    paused: TrialPaused | None = None
+    is_paused: bool = False
+    events_bytes: int | None = None
     pruned: TrialPruned | None = None
     ended: TrialEnded | None = None
 
     @property
     def is_open(self) -> bool:
-        """Whether it waits or goes on, as far as is recorded."""
-        return self.ended is None
+        """Whether it waits in the queue or goes on, as far as is recorded."""
+        return self.ended is None and not self.is_paused
+
+    @property
+    def rung(self) -> int:
+        """The epoch after which it was paused last; 0: it never was."""
+        return 0 if self.paused is None else self.paused.epoch
 
 
 class SweepState(Value):
@@ -158,6 +217,11 @@ class SweepState(Value):
     def open_trials(self) -> tuple[SweepTrial, ...]:
         """The trials that are waiting or running."""
         return tuple(trial for trial in self.trials if trial.is_open)
+
+    def groups(self, size: int) -> tuple[tuple[SweepTrial, ...], ...]:
+        """The runs of each trial, which has so many at most."""
+        places = range(0, len(self.trials), size)
+        return tuple(self.trials[place : place + size] for place in places)
 
     def with_event(self, event: SweepEvent) -> "SweepState":
         """The state after one more event; events of unknown trials change nothing."""
@@ -178,9 +242,12 @@ class SweepState(Value):
                 return self
         return self._with_trial(event)
 
-    def _with_trial(
-        self, event: TrialQueued | TrialStarted | TrialPruned | TrialEnded
-    ) -> "SweepState":
+    @property
+    def paused_trials(self) -> tuple[SweepTrial, ...]:
+        """The trials that are paused at a rung."""
+        return tuple(trial for trial in self.trials if trial.is_paused and trial.ended is None)
+
+    def _with_trial(self, event: _OfATrial) -> "SweepState":
         if event.number > len(self.trials):
             return self
         match event:
@@ -188,7 +255,18 @@ class SweepState(Value):
                 # Also where it was taken out of the queue, which ended it, and put back.
                 changes: dict[str, object] = {"is_queued": True, "ended": None}
             case TrialStarted():
-                changes = {"is_queued": True, "run": event.run}
+                changes = {"is_queued": True, "run": event.run, "is_started": True}
+            case TrialPaused():
+                changes = {"paused": event, "is_paused": True}
+            case TrialContinued():
+                changes = {
+                    "is_paused": False,
+                    "is_queued": False,
+                    "is_started": False,
+                    "entry": event.entry,
+                    "events_bytes": event.events_bytes,
+                    "devices": event.devices,
+                }
             case TrialPruned():
                 changes = {"pruned": event}
             case TrialEnded():

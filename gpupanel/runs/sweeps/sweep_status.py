@@ -1,34 +1,21 @@
 """A sweep and its trials as people are shown them."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 
 from pydantic import Field
 
-from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.sweep import SweptRange, SweptValue
+from gpupanel.domain.sweep import SweptRange
 from gpupanel.domain.value import Value
-from gpupanel.planning.sweep_trials import sweep_of
+from gpupanel.planning.sweep_trials import repeats_of, sweep_of
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.profile_file import read_sweep_profile
 from gpupanel.runs.sweeps.sweep_layout import SWEEPS, SweepLayout
-from gpupanel.runs.sweeps.sweep_record import SweepState, SweepTrial, read_state
-
-
-class TrialPhase(StrEnum):
-    """The phase of a trial."""
-
-    WAITING = "waiting"
-    RUNNING = "running"
-    COMPLETED = "completed"
-    PRUNED = "pruned"
-    STOPPED = "stopped"
-    SUSPENDED = "suspended"
-    FAILED = "failed"
-    LOST = "lost"
-    NOT_STARTED = "not started"
+from gpupanel.runs.sweeps.sweep_record import SweepState, read_state
+from gpupanel.runs.sweeps.trial_status import TrialStatus, trial_status
 
 
 class SweepPhase(StrEnum):
@@ -40,36 +27,15 @@ class SweepPhase(StrEnum):
     FAILED = "failed"
 
 
-class TrialStatus(Value):
-    """One trial.
-
-    Attributes:
-        values: What differs from the profile, by the settings' keys.
-        run: The name of its run; ``None``: it has none yet.
-        value: The best value of the metric; ``None`` until it has ended.
-        epoch: When that was reached.
-        pruned_after: The epoch after which it was found poor.
-        problem: What ended it, or kept it from starting.
-    """
-
-    number: int
-    state: TrialPhase
-    values: dict[str, SweptValue]
-    devices: tuple[str, ...] = ()
-    run: str | None = None
-    value: float | None = None
-    epoch: int | None = None
-    pruned_after: int | None = None
-    problem: Problem | None = None
-
-
 class SweepStatus(Value):
     """One sweep.
 
     Attributes:
         sweep: Its folder.
         trial_count: How many trials there will be at most.
-        best: The number of the best trial so far; ``None``: none was measured.
+        runs_each: How many runs each of them has.
+        best: The number of the best trial so far, of those with most runs that were measured;
+            ``None``: none was.
         logarithmic: Of each setting that is tried over a range, whether by factors.
         trials: Those that were chosen so far, in order.
     """
@@ -80,6 +46,7 @@ class SweepStatus(Value):
     metric: str
     more_is_better: bool
     trial_count: int
+    runs_each: int = 1
     best: int | None = None
     logarithmic: dict[str, bool] = Field(default_factory=dict)
     trials: tuple[TrialStatus, ...] = ()
@@ -89,6 +56,16 @@ class SweepStatus(Value):
     def keys(self) -> tuple[str, ...]:
         """The settings that differ between trials, in the order of the profile."""
         return tuple(dict.fromkeys(key for trial in self.trials for key in trial.values))
+
+    @property
+    def ended_count(self) -> int:
+        """How many trials have ended: none that waits, runs or is paused."""
+        return sum(not trial.is_open for trial in self.trials)
+
+    @property
+    def has_repeats(self) -> bool:
+        """Whether each trial has several runs."""
+        return self.runs_each > 1
 
 
 def sweep_status(layout: SweepLayout) -> SweepStatus:
@@ -139,10 +116,12 @@ def _is_sweep(layout: SweepLayout) -> bool:
 
 
 def _status(layout: SweepLayout, profile: Profile, state: SweepState) -> SweepStatus:
-    sweep = sweep_of(profile)
-    trials = tuple(_trial(trial) for trial in state.trials)
-    sign = -1.0 if sweep.more_is_better else 1.0
-    measured = [(sign * trial.value, trial.number) for trial in trials if trial.value is not None]
+    sweep, repeats = sweep_of(profile), repeats_of(profile)
+    size = len(repeats)
+    trials = tuple(
+        trial_status(number, runs, state, tuple(repeats[0]), size)
+        for number, runs in enumerate(state.groups(size), 1)
+    )
     return SweepStatus(
         sweep=layout.root,
         name=profile.name,
@@ -150,7 +129,8 @@ def _status(layout: SweepLayout, profile: Profile, state: SweepState) -> SweepSt
         metric=sweep.metric,
         more_is_better=sweep.more_is_better,
         trial_count=len(trials) if state.begun is None else state.begun.trial_count,
-        best=min(measured)[1] if measured else None,
+        runs_each=size,
+        best=_best(trials, more_is_better=sweep.more_is_better),
         logarithmic={
             key: tried.log for key, tried in sweep.values.items() if isinstance(tried, SweptRange)
         },
@@ -159,34 +139,20 @@ def _status(layout: SweepLayout, profile: Profile, state: SweepState) -> SweepSt
     )
 
 
+def _best(trials: Sequence[TrialStatus], *, more_is_better: bool) -> int | None:
+    sign = -1.0 if more_is_better else 1.0
+    most = max((trial.measured for trial in trials), default=0)
+    found = [
+        (sign * trial.value, trial.number)
+        for trial in trials
+        if trial.value is not None and trial.measured == most
+    ]
+    return min(found)[1] if found else None
+
+
 def _phase(state: SweepState) -> SweepPhase:
     if state.ended is None:
         return SweepPhase.IN_PROGRESS
     if state.ended.problem is not None:
         return SweepPhase.FAILED
     return SweepPhase.STOPPED if state.ended.stopped else SweepPhase.COMPLETED
-
-
-def _trial(trial: SweepTrial) -> TrialStatus:
-    ended = trial.ended
-    return TrialStatus(
-        number=trial.number,
-        state=_trial_phase(trial),
-        values=trial.values,
-        devices=trial.devices,
-        run=trial.run,
-        value=None if ended is None else ended.value,
-        epoch=None if ended is None else ended.epoch,
-        pruned_after=None if trial.pruned is None else trial.pruned.epoch,
-        problem=None if ended is None else ended.problem,
-    )
-
-
-def _trial_phase(trial: SweepTrial) -> TrialPhase:
-    if trial.ended is None:
-        return TrialPhase.WAITING if trial.run is None else TrialPhase.RUNNING
-    if trial.ended.outcome is None:
-        return TrialPhase.NOT_STARTED
-    if trial.pruned is not None and trial.ended.outcome is Outcome.STOPPED:
-        return TrialPhase.PRUNED
-    return TrialPhase(trial.ended.outcome.value)

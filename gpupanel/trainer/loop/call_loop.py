@@ -27,6 +27,7 @@ class Work:
         take: Is given each call that has come back, and how many seconds passed for it.
         before: Is told the place of a call's first example and its batches before it is prepared;
             whether nothing else is to be under way beside it.
+        ends: Asked before each call: what ends them, though nobody interrupts them.
         first_step: The number of the first step of the epoch in the run, counted from 0.
     """
 
@@ -34,6 +35,7 @@ class Work:
     pace: Pace
     take: Callable[[FinishedCall, float], None]
     before: Callable[[int, Indices], bool] = lambda _place, _batches: False
+    ends: Callable[[], Interruption | None] = lambda: None
     first_step: int = 0
 
 
@@ -76,6 +78,9 @@ class CallLoop:
             interruption = self._wait_while(lambda: self.in_flight.is_full)
             if interruption is not None:
                 return interruption
+            if (end := work.ends()) is not None:
+                self.settle()
+                return end
             coming = next(batches, None)
             if coming is None:
                 return self._wait_while(lambda: not self.in_flight.is_empty)

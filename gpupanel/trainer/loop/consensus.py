@@ -46,12 +46,20 @@ class Consensus(Protocol):
     def pending(self) -> Interruption | None:
         """What to do now instead of another call, the same in every process of the run."""
 
-    def vote(self, pace: Pace, *, checkpoint: bool = False) -> Vote:
+    def vote(self, pace: Pace, *, checkpoint: bool = False, trained_s: float = 0.0) -> Vote:
         """What this process hands in with its next call, made at that pace.
 
         Args:
             pace: Of the call.
             checkpoint: All are to take part in one as soon as they agree.
+            trained_s: How long the training took until now, by this process's clock.
+        """
+
+    def trained_s(self, own_s: float) -> float:
+        """How long the training took, the same in every process of the run.
+
+        Args:
+            own_s: By the clock of this process, now.
         """
 
     def take_votes(self, votes: Vote, pace: Pace, steps: int, seconds: float) -> None:
@@ -73,10 +81,14 @@ class SingleProcess:
         """See :meth:`Consensus.pending`."""
         return self._interruptions.pending()
 
-    def vote(self, pace: Pace, *, checkpoint: bool = False) -> Vote:
+    def vote(self, pace: Pace, *, checkpoint: bool = False, trained_s: float = 0.0) -> Vote:
         """None: there is nobody to agree with."""
-        del pace, checkpoint
+        del pace, checkpoint, trained_s
         return ()
+
+    def trained_s(self, own_s: float) -> float:
+        """See :meth:`Consensus.trained_s`."""
+        return own_s
 
     def take_votes(self, votes: Vote, pace: Pace, steps: int, seconds: float) -> None:
         """See :meth:`Consensus.take_votes`."""
@@ -87,16 +99,18 @@ class SingleProcess:
         """See :meth:`Consensus.forget`."""
 
 
-_STOP, _SUSPEND, _GONE, _CHECKPOINT, _STEPS = range(5)
+_STOP, _SUSPEND, _GONE, _CHECKPOINT, _STEPS, _TRAINED_S = range(6)
 """Places in a vote."""
+_SUSPENSIONS = (Interruption.SUSPEND, Interruption.SUSPEND_AFTER_EPOCH)
+"""What the one process that leads hands in there: the place of one of these, from 1."""
 
 
 class SeveralProcesses:
     """Several processes that make the same calls at the same time.
 
     Each hands in, with a call, what it was asked before; what the sums say takes effect in all of
-    them before the same call. Any may ask to stop; suspending, checkpoints and the pace come from
-    the one that leads.
+    them before the same call. Any may ask to stop; suspending, checkpoints, the pace and the clock
+    come from the one that leads.
     """
 
     is_alone = False
@@ -106,6 +120,7 @@ class SeveralProcesses:
         self._leads = leads
         self._wanted: dict[Pace, Pace] = {}
         self._agreed: Interruption | None = None
+        self._trained_s = 0.0
 
     def pending(self) -> Interruption | None:
         """See :meth:`Consensus.pending`."""
@@ -114,26 +129,33 @@ class SeveralProcesses:
             self._interruptions.answer_stop()
         return agreed
 
-    def vote(self, pace: Pace, *, checkpoint: bool = False) -> Vote:
+    def vote(self, pace: Pace, *, checkpoint: bool = False, trained_s: float = 0.0) -> Vote:
         """See :meth:`Consensus.vote`."""
         asked = self._interruptions.pending()
         wanted = self._wanted.get(pace, pace)
         return (
             float(asked is Interruption.STOP),
-            float(asked is Interruption.SUSPEND),
+            _SUSPENSIONS.index(asked) + 1.0 if asked in _SUSPENSIONS else 0.0,
             float(asked is Interruption.SUPERVISOR_GONE),
             float(checkpoint or asked is Interruption.CHECKPOINT),
             float(wanted.steps) if self._leads else 0.0,
+            trained_s if self._leads else 0.0,
         )
+
+    def trained_s(self, own_s: float) -> float:
+        """See :meth:`Consensus.trained_s`: as the leader said with the last call."""
+        del own_s
+        return self._trained_s
 
     def take_votes(self, votes: Vote, pace: Pace, steps: int, seconds: float) -> None:
         """See :meth:`Consensus.take_votes`."""
         self._wanted.setdefault(pace, Pace()).took(steps, seconds)
         pace.steps = round(votes[_STEPS])
+        self._trained_s = votes[_TRAINED_S]
         if votes[_STOP]:
             self._agreed = Interruption.STOP
         elif votes[_SUSPEND]:
-            self._agreed = Interruption.SUSPEND
+            self._agreed = _SUSPENSIONS[round(votes[_SUSPEND]) - 1]
         elif votes[_GONE]:
             self._agreed = Interruption.SUPERVISOR_GONE
         elif votes[_CHECKPOINT]:

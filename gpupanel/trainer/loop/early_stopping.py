@@ -43,6 +43,10 @@ def after_epoch(
         rate_factor=position.rate_factor,
         plateau_loss=position.plateau_loss,
         plateau_epochs=position.plateau_epochs,
+        trained_s=position.trained_s,
+        first_epoch_s=position.first_epoch_s,
+        fitted_epochs=position.fitted_epochs,
+        fitted_into_s=position.fitted_into_s,
     )
     return _after_plateau(after, watched, schedule) if schedule.follows_loss else after
 

@@ -4,7 +4,13 @@ import math
 import time
 from contextlib import closing
 
-from gpupanel.domain.events import EpochDone, FineTuningBegan, Phase, ProblemReported
+from gpupanel.domain.events import (
+    EpochDone,
+    EpochsFitted,
+    FineTuningBegan,
+    Phase,
+    ProblemReported,
+)
 from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.strategy import StrategyKind
@@ -22,6 +28,7 @@ from gpupanel.trainer.loop.early_stopping import after_epoch, reason_to_stop
 from gpupanel.trainer.loop.measured_sets import MeasuredSets
 from gpupanel.trainer.loop.memory_reports import MemoryReports
 from gpupanel.trainer.loop.time_account import TimeAccount
+from gpupanel.trainer.loop.training_time import TrainingTime
 from gpupanel.trainer.loop.validation_predictions import ValidationPredictions
 from gpupanel.trainer.progress import StepReports, TrainingRecord, added
 from gpupanel.trainer.saving.restoring import Restored
@@ -52,7 +59,9 @@ class TrainingLoop:
         restored: Restored,
     ) -> None:
         self._plan = run.plan
+        self._time = TrainingTime(run.profile.training, restored.position)
         self._settings = run.profile.training
+        self._wanted_epochs = run.profile.training.epochs
         self._order = make_epoch_order(run.profile.data, split, run.profile.training.seed)
         self._layout = run.layout
         self._split = split
@@ -77,6 +86,10 @@ class TrainingLoop:
         self._calls = CallLoop(run.plan, self._consensus, self._interruption, self._vote)
         self._training_pace = Pace()
         self._sets = MeasuredSets(run.plan, learner, events, self._calls)
+        self._must_trace = False
+        fitted = position.epochs_within(self._settings.time_limit_s)
+        if fitted is not None:
+            self._end_after(fitted)
         if position.step:
             record.metrics = position.metrics if position.epoch > 1 else self._epoch_metrics()
 
@@ -120,21 +133,49 @@ class TrainingLoop:
         return interruption
 
     def _train_epochs(self, board: TensorBoardFiles) -> Interruption | None:
-        last = self._settings.epochs
-        while self._position.epoch <= last:
+        while self._position.epoch <= self._settings.epochs:
             # Checked before the epoch: a checkpoint may be of just this moment.
             reason = self._reason_to_stop()
             if reason is not None:
                 self._events.write(ProblemReported(time_s=time.time(), problem=reason))
                 return None
             epoch = self._position.epoch
+            # Only where another one follows: a training that has come to its end is not suspended.
+            self._interruptions.end_epoch(epoch - 1)
             interruption = self._do_epoch(board)
+            if interruption is Interruption.TIME_IS_UP:
+                self._save_checkpoint("end")
+                break
             if interruption is not None:
                 return interruption
-            ends = epoch == last or self._reason_to_stop() is not None
+            self._fit_epochs()
+            ends = epoch == self._settings.epochs or self._reason_to_stop() is not None
             if self._saving.is_due_after(epoch, ends=ends):
                 self._save_checkpoint("epoch")
+        if self._position.epoch <= self._wanted_epochs:
+            ending = self._time.ending(self._position)
+            self._events.write(ProblemReported(time_s=time.time(), problem=ending))
         return None
+
+    def _fit_epochs(self) -> None:
+        """Decide at the end of an epoch how many fit into the time limit, if that is known now."""
+        trained_s = self._consensus.trained_s(self._time.own_s)
+        before = self._position.model_copy(update={"trained_s": trained_s})
+        self._position = self._time.fitted(before)
+        limit_s = self._settings.time_limit_s
+        fitted = self._position.epochs_within(limit_s)
+        if fitted is None or before.epochs_within(limit_s) is not None:
+            return
+        self._end_after(fitted)
+        self._must_trace = self._learner.train_for(fitted)
+        if fitted < self._wanted_epochs:
+            decision = self._time.decision(fitted, self._position.epoch - 1)
+            self._events.write(ProblemReported(time_s=time.time(), problem=decision))
+
+    def _end_after(self, epochs: int) -> None:
+        """Train so many epochs, and no more."""
+        self._settings = self._settings.model_copy(update={"epochs": epochs})
+        self._events.write(EpochsFitted(time_s=time.time(), epochs=epochs))
 
     def _reason_to_stop(self) -> Problem | None:
         return reason_to_stop(self._position, self._settings, validates=self._validates)
@@ -193,7 +234,8 @@ class TrainingLoop:
         """Turn to the epoch of the position; gives its examples."""
         position, learner = self._position, self._learner
         order = self._order.of(position.epoch)
-        if learner.turn_to(position.epoch):
+        must_trace, self._must_trace = self._must_trace, False
+        if learner.turn_to(position.epoch) or must_trace:
             # That takes long, and is no step.
             self._events.phase(Phase.TRACING)
             learner.calls.trace()
@@ -228,6 +270,7 @@ class TrainingLoop:
             pace,
             self._learned,
             before=lambda place, steps: self._before_call(steps, len(order) - place),
+            ends=self._end_of_time,
             # Nothing is under way between two epochs, so that all steps before are counted.
             first_step=position.step - first,
         )
@@ -278,6 +321,7 @@ class TrainingLoop:
         """Count what a call did in so many seconds."""
         before, sums, examples = self._position, finished.sums, finished.given.examples
         done = {
+            "trained_s": self._consensus.trained_s(self._time.own_s),
             "step": before.step + sums.steps,
             "step_in_epoch": before.step_in_epoch + sums.steps,
             "epoch_examples": before.epoch_examples + examples,
@@ -362,9 +406,16 @@ class TrainingLoop:
         self._save_checkpoint("request" if is_alone or not is_due else "minutes")
         return None
 
+    def _end_of_time(self) -> Interruption | None:
+        """What ends the training before its next step where that has no time left."""
+        trained_s = self._consensus.trained_s(self._time.own_s)
+        return Interruption.TIME_IS_UP if self._time.is_up(trained_s) else None
+
     def _vote(self, pace: Pace) -> Vote:
         """What this process hands in with a call: also that a checkpoint is due."""
-        return self._consensus.vote(pace, checkpoint=self._saving.is_due)
+        return self._consensus.vote(
+            pace, checkpoint=self._saving.is_due, trained_s=self._time.own_s
+        )
 
     def _save_checkpoint(self, reason: Reason) -> None:
         with self._times.saving():

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import keras
 import numpy as np
@@ -204,7 +204,7 @@ class DividedOptimizer:
         return self.optimizer.learning_rate
 
     @learning_rate.setter
-    def learning_rate(self, rate: float) -> None:
+    def learning_rate(self, rate: Any) -> None:  # noqa: ANN401 - as Keras's optimizer takes it
         self.optimizer.learning_rate = rate
 
     def _slots_of_weights(

@@ -1,5 +1,7 @@
 """Keras's optimizers as profiles name them, Adam in one pass over the memory."""
 
+from typing import Any
+
 import keras
 import tensorflow as tf
 
@@ -27,12 +29,19 @@ def make_optimizer(
     """
     label = training.optimizer.label
     made = FUSED[label] if training.is_fused else getattr(keras.optimizers, label)
-    curve = training.rate_curve(steps_an_epoch, later)
-    begun = 0 if later is None else (later.from_epoch - 1) * steps_an_epoch
     # Without a name Keras numbers them through the process, and so what a checkpoint calls them.
     name = training.optimizer.value if later is None else "fine_tuning"
-    rate = rate_of(curve.later or curve, begun)
+    rate = learning_rate_of(training, steps_an_epoch, later)
     return made(rate, name=name, **training.optimizer_arguments)
+
+
+def learning_rate_of(
+    training: TrainingSettings, steps_an_epoch: int, later: FineTuning | None
+) -> Any:  # noqa: ANN401 - a number or a schedule of Keras's, which has no types
+    """What :func:`make_optimizer`, whose arguments these are, gives the optimizer as its rate."""
+    curve = training.rate_curve(steps_an_epoch, later)
+    begun = 0 if later is None else (later.from_epoch - 1) * steps_an_epoch
+    return rate_of(curve.later or curve, begun)
 
 
 def decay_of(

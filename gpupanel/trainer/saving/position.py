@@ -30,6 +30,10 @@ class Position(Value):
         rate_factor: What the learning rate is multiplied by, where the loss decides about it.
         plateau_loss: The loss at the last progress that counts for that.
         plateau_epochs: Since then, or since the rate was lowered.
+        trained_s: How long the training took, with validations and checkpoints.
+        first_epoch_s: Of these, until the end of the first epoch.
+        fitted_epochs: How many epochs fit into the limit; ``None``: not decided yet.
+        fitted_into_s: The limit for which that was decided.
     """
 
     step: int = 0
@@ -45,6 +49,14 @@ class Position(Value):
     rate_factor: float = 1.0
     plateau_loss: float | None = None
     plateau_epochs: int = 0
+    trained_s: float = 0.0
+    first_epoch_s: float = 0.0
+    fitted_epochs: int | None = None
+    fitted_into_s: float | None = None
+
+    def epochs_within(self, limit_s: float | None) -> int | None:
+        """After how many epochs the training ends for its time; ``None``: not decided yet."""
+        return self.fitted_epochs if limit_s == self.fitted_into_s else None
 
     @model_validator(mode="before")
     @classmethod

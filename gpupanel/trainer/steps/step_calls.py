@@ -15,7 +15,7 @@ from gpupanel.trainer.steps.replica_sums import ReplicaSums
 ReplicaStep = Callable[[tf.Tensor, tf.Tensor, BatchPart], ReplicaSums]
 """From the features and labels of a replica's part, and which part it is, to the sums of it."""
 
-VOTE_NUMBERS = 5
+VOTE_NUMBERS = 6
 """How many numbers every process hands in with a call."""
 
 Wait = Callable[[], "CallSums"]
@@ -148,6 +148,7 @@ class TrainingCalls:
             accumulation_steps: Micro-batches of a full batch.
         """
         self._make = make
+        self._accumulation_steps = accumulation_steps
         self._full = make(accumulation_steps)
         self._made = {accumulation_steps: self._full}
 
@@ -160,6 +161,12 @@ class TrainingCalls:
     def shares(self, shares: tuple[int, ...]) -> None:
         for calls in self._made.values():
             calls.shares = shares
+
+    def renew(self) -> None:
+        """Trace anew what is called next: something else of the graph is another."""
+        shares, self._made = self.shares, {}
+        self._full = self._made[self._accumulation_steps] = self._make(self._accumulation_steps)
+        self.shares = shares
 
     def trace(self) -> None:
         """Build the graph of full batches now, so that the first call does not have to."""

@@ -21,7 +21,8 @@ from gpupanel.domain.problem_text import problem_sentences
 from gpupanel.domain.setting_keys import with_titles
 from gpupanel.domain.sweep import SweptValue
 from gpupanel.domain.visible_text import visible_line
-from gpupanel.runs.sweeps.sweep_status import SweepPhase, SweepStatus, TrialPhase, TrialStatus
+from gpupanel.runs.sweeps.sweep_status import SweepPhase, SweepStatus
+from gpupanel.runs.sweeps.trial_status import TrialRun, TrialStatus
 from gpupanel.ui import formatting
 from gpupanel.ui.dialogs.trial_columns import (
     exact_text,
@@ -59,7 +60,6 @@ _NONE = (
         "which were best: New sweep… prepares one."
     ),
 )
-_OPEN = (TrialPhase.WAITING, TrialPhase.RUNNING)
 _LEAST_RUN = 16 * GRID
 """Pixels of the names of runs, which are long: they are cut before others are out of sight."""
 
@@ -288,7 +288,7 @@ class SweepsDialog(QDialog):
 
 
 def _words(status: SweepStatus, *, is_known: bool) -> str:
-    ended = sum(trial.state not in _OPEN for trial in status.trials)
+    ended = status.ended_count
     words = f"{status.name}: {status.state}, {ended:,} of {status.trial_count:,} trials have ended"
     best = next((trial for trial in status.trials if trial.number == status.best), None)
     if best is not None:
@@ -298,6 +298,9 @@ def _words(status: SweepStatus, *, is_known: bool) -> str:
         )
         title = within_words(metric_title(status.metric))
         figure = f"{title} {_metric_words(status.metric)(best.value)}"
+        if best.spread is not None:
+            spread = _metric_words(status.metric)(best.spread)
+            figure += f" ± {spread} over {best.measured:,} runs"
         words += f". Best: trial {best.number} with {figure} ({values})"
     if status.state is SweepPhase.IN_PROGRESS and not is_known:
         words += ". The queue does not know it, so no more trials begin"
@@ -334,6 +337,20 @@ def _columns(status: SweepStatus) -> list[Column[TrialStatus]]:
         order=lambda trial: trial.value,
         is_number=True,
     )
+    spread: Column[TrialStatus] = Column(
+        "Spread",
+        "The standard deviation over the trial's runs",
+        lambda trial: words(trial.spread),
+        order=lambda trial: trial.spread,
+        is_number=True,
+    )
+    measured: Column[TrialStatus] = Column(
+        "n",
+        "How many of its runs were measured: the value is their mean",
+        lambda trial: str(trial.measured),
+        order=lambda trial: trial.measured,
+        is_number=True,
+    )
     epoch: Column[TrialStatus] = Column(
         "Epoch",
         "After which that was reached",
@@ -343,12 +360,15 @@ def _columns(status: SweepStatus) -> list[Column[TrialStatus]]:
     )
     state: Column[TrialStatus] = Column(
         "State",
-        "Pruned: stopped early, because others were better at the same epoch",
+        "Pruned: ended early, because others were better at the same epoch. Paused: it continues "
+        "if it is among the best there",
         _state_text,
         order=lambda trial: str(trial.state),
     )
-    run: Column[TrialStatus] = Column("Run", "The name of its run", lambda trial: trial.run or DASH)
-    return [number, *settings, reached, epoch, state, run]
+    name = "The name of its first run" if status.has_repeats else "The name of its run"
+    run: Column[TrialStatus] = Column("Run", name, lambda trial: trial.run or DASH)
+    how = [spread, measured] if status.has_repeats else [epoch]
+    return [number, *settings, reached, *how, state, run]
 
 
 def _values(trial: TrialStatus) -> Mapping[str, SweptValue]:
@@ -356,16 +376,29 @@ def _values(trial: TrialStatus) -> Mapping[str, SweptValue]:
 
 
 def _state_text(trial: TrialStatus) -> str:
-    state = str(trial.state).capitalize()
-    pruned = trial.pruned_after
-    return state if pruned is None else f"{state} after epoch {pruned:,}"
+    text = trial.state_text
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _tip(trial: TrialStatus) -> str:
     values = [f"{setting_title(key)}: {exact_text(value)}" for key, value in trial.values.items()]
     problem = [] if trial.problem is None else [with_titles(problem_sentences(trial.problem))]
     run = [] if trial.run is None else [f"Run: {visible_line(trial.run)}"]
-    return "\n".join([f"Trial {trial.number}: {_state_text(trial)}", *values, *run, *problem])
+    if trial.runs:
+        run = [*map(_run_tip, trial.runs)]
+    reason = f": {trial.reason}" if trial.reason else ""
+    head = f"Trial {trial.number}: {_state_text(trial)}{reason}"
+    return "\n".join([head, *values, *run, *problem])
+
+
+def _run_tip(run: TrialRun) -> str:
+    own = ", ".join(
+        f"{within_words(setting_title(key))} {exact_text(value)}"
+        for key, value in run.values.items()
+    )
+    value = DASH if run.value is None else formatting.setting_number(run.value)
+    name = "" if run.run is None else f", {visible_line(run.run)}"
+    return f"{own}: {value}, {run.state}{name}"
 
 
 def _metric_words(metric: str) -> Callable[[float | None], str]:

@@ -9,6 +9,7 @@ from gpupanel.domain.setting import Bounds, PathKind, Setting, SettingType
 from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.inputs.choice_or_input import ChoiceOrInput
 from gpupanel.ui.inputs.counter import GREATEST, Counter, OptionalCounter
+from gpupanel.ui.inputs.duration_edit import DurationEdit
 from gpupanel.ui.inputs.files_edit import FilesEdit
 from gpupanel.ui.inputs.name_choices import NameChoices
 from gpupanel.ui.inputs.names_edit import NamesEdit
@@ -68,6 +69,8 @@ def input_for(setting: Setting) -> QWidget:
             return OptionalChoiceBox((), off=setting.off)
         case SettingType.TEXT:
             return TextInput()
+        case SettingType.DURATION:
+            return DurationEdit(off=setting.off)
         case SettingType.PATH if setting.choices:
             return _choice_or(setting, "A file…", _path(setting))
         case SettingType.PATH:

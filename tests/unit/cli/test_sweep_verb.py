@@ -101,7 +101,7 @@ def test_that_a_dry_run_lists_the_trials_and_starts_nothing(profile: Path, runs_
 
 def test_that_a_bayesian_dry_run_says_how_many_there_will_be(profile: Path) -> None:
     profile.write_text(GRID.replace('"grid"', '"bayesian"'), encoding="utf-8")
-    assert asked(profile, "--dry-run") == {"count": 4, "trials": []}
+    assert asked(profile, "--dry-run") == {"count": 4, "runs": 4, "trials": []}
     printed = RUNNER.invoke(app, ["sweep", str(profile), "--dry-run"]).stdout
     assert "Up to 4 trials" in printed
 
@@ -152,7 +152,9 @@ def test_that_a_sweep_is_shown_by_its_folder_and_by_its_name(profile: Path) -> N
     )
     assert [trial["state"] for trial in document["trials"]] == ["pruned", "completed", "waiting"]
     assert document["trials"][1]["value"] == 0.125
-    printed = RUNNER.invoke(app, ["sweep", layout.name]).stdout
+    assert document["trials"][0]["reason"] == "worse than the median there, 0.25"
+    printed = RUNNER.invoke(app, ["sweep", layout.name], env={"COLUMNS": "200"}).stdout
+    assert "pruned after epoch 2: worse than the median there, 0.25" in printed
     assert "in progress: 2 of 4 trials have ended, best: trial 2 with val_loss 0.125" in " ".join(
         printed.split()
     )
@@ -203,3 +205,30 @@ def test_that_a_strangers_sweep_is_shown_without_leading_anywhere(
     with layout.record.open("wb") as file:
         file.truncate(2**40)
     assert "larger" in str(asked(layout.root, status=1)["problems"])
+
+
+def test_that_trials_with_several_seeds_are_shown_by_mean_and_spread(profile: Path) -> None:
+    profile.write_text(GRID.replace('"grid"', '"grid"\nseeds = 2'), encoding="utf-8")
+    assert asked(profile, "--dry-run")["runs"] == 8
+    listed = RUNNER.invoke(app, ["sweep", str(profile), "--dry-run"]).stdout
+    assert "8 runs: 2 of each trial." in listed
+    printed = RUNNER.invoke(app, ["sweep", str(profile)])
+    assert "4 trials with 2 runs each, in the queue." in printed.stderr
+    layout = SweepLayout(Path(printed.stdout.strip()))
+    for number, value in enumerate((0.5, 0.25, 0.75), 1):
+        values = {"training.learning_rate": 0.1 / number, "training.seed": 6 + number}
+        entry = f"{number:08x}"
+        append_event(layout, TrialChosen(time_s=0, number=number, values=values, entry=entry))
+        append_event(layout, TrialStarted(time_s=0, number=number, run=f"run-{number}"))
+        done = TrialEnded(time_s=0, number=number, outcome=Outcome.COMPLETED, value=value, epoch=1)
+        append_event(layout, done)
+    document = asked(layout.root)
+    assert (document["trial_count"], document["runs_each"], document["best"]) == (4, 2, 1)
+    first, second = document["trials"]
+    assert (first["value"], first["measured"]) == (0.375, 2)
+    assert first["spread"] == pytest.approx(0.1767766952966369)
+    assert [run["value"] for run in first["runs"]] == [0.5, 0.25]
+    assert (second["value"], second["spread"], second["state"]) == (0.75, None, "waiting")
+    shown = RUNNER.invoke(app, ["sweep", layout.name], env={"COLUMNS": "200"}).stdout
+    assert "spread" in shown
+    assert "best: trial 1 with val_loss 0.375 ± 0.177 (n = 2)" in " ".join(shown.split())

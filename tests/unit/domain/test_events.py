@@ -63,6 +63,7 @@ EVERY_EVENT: list[Event] = [
         trainable_parameters=99,
         learning_rate=1e-5,
     ),
+    events.EpochsFitted(time_s=1.5, epochs=57),
     events.LayersPlaced(
         time_s=1.5,
         layers=(

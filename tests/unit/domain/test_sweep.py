@@ -40,6 +40,55 @@ def test_that_the_designed_table_is_read_and_written_and_has_no_mistakes() -> No
     assert sweep_mistakes(profile) == ()
 
 
+HALVING = 'stopping_rule = "successive_halving"'
+RATES = '"training.learning_rate" = [0.1, 0.01]'
+
+
+@pytest.mark.parametrize(
+    ("sweep", "training", "values", "message"),
+    [
+        (HALVING, "epochs = 9", RATES, None),
+        ('first_rung = 9\nstopping_rule = "median"', "epochs = 9", RATES, None),
+        (f"{HALVING}\nprune = false\nfirst_rung = 9", "epochs = 9", RATES, None),
+        (
+            f"{HALVING}\nfirst_rung = 9",
+            "epochs = 9",
+            RATES,
+            (
+                "The first rung is after epoch 9, and trials have 9 epochs: none would be paused, "
+                "and all be trained to their end."
+            ),
+        ),
+        (f"{HALVING}\nfirst_rung = 9", "epochs = 9", '"training.epochs" = [5, 50]', None),
+        (
+            HALVING,
+            "epochs = 9\nvalidate_every = 2",
+            RATES,
+            (
+                "val_loss is not measured at each rung: the first one is after epoch 1, and trials "
+                "are validated every 2 epochs."
+            ),
+        ),
+        (f"{HALVING}\nfirst_rung = 2", "epochs = 9\nvalidate_every = 2", RATES, None),
+        (f'{HALVING}\nmetric = "loss"', "epochs = 9\nvalidate_every = 2", RATES, None),
+        (
+            HALVING,
+            "epochs = 9",
+            '"training.validate_every" = [1, 2]',
+            (
+                "val_loss is not measured at each rung: the first one is after epoch 1, and not "
+                "all trials validate after it."
+            ),
+        ),
+    ],
+)
+def test_that_rungs_at_which_nothing_is_compared_are_named(
+    sweep: str, training: str, values: str, message: str | None
+) -> None:
+    found = said(swept(values, f"[training]\n{training}", sweep))
+    assert found == ([] if message is None else [("sweep.first_rung", message)])
+
+
 def test_that_a_run_of_the_profile_does_without_the_table() -> None:
     assert parse_profile(DESIGNED).for_one_run == Profile()
     assert "sweep" not in dump_profile(parse_profile(DESIGNED).for_one_run)
@@ -230,3 +279,14 @@ def test_that_values_are_set_in_tables_that_are_there_or_not() -> None:
     assert setting is not None
     assert setting.name == "hidden"
     assert swept_setting(profile, "model.filters") is None
+
+
+def test_that_seeds_are_not_swept_twice() -> None:
+    both = swept('"training.seed" = [1, 2]', "", "seeds = 3")
+    assert said(both) == [
+        (
+            "sweep.values.training.seed",
+            "training.seed is swept, and each trial is to be trained with 3 seeds of its own.",
+        )
+    ]
+    assert said(swept('"training.seed" = [1, 2]')) == []

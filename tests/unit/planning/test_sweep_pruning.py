@@ -3,7 +3,7 @@
 import pytest
 
 from gpupanel.domain.sweep import SweepDirection, SweepSettings
-from gpupanel.planning.sweep_pruning import PoorTrial, best_of, poor_trial
+from gpupanel.planning.sweep_pruning import PoorTrial, best_of, mean_of_best, poor_trial
 
 RULE = SweepSettings(prune_after_trials=3, prune_after_epochs=2)
 OTHERS = ({1: 0.9, 2: 0.5, 3: 0.4}, {1: 0.9, 2: 0.6}, {1: 0.9, 2: 0.7})
@@ -42,3 +42,10 @@ def test_that_the_first_of_equal_epochs_is_the_best() -> None:
     assert best_of({3: 0.1, 1: 0.1, 2: 0.2}, more_is_better=False) == (1, 0.1)
     assert best_of({1: 0.1, 2: 0.2}, more_is_better=True) == (2, 0.2)
     assert best_of({}, more_is_better=True) is None
+
+
+def test_that_a_trial_of_several_runs_is_the_mean_of_their_best_values() -> None:
+    runs = ({1: 0.5, 2: 0.7, 3: 0.1}, {1: 0.3, 3: 0.4}, {})
+    assert mean_of_best(runs, more_is_better=False) == pytest.approx({1: 0.4, 2: 0.4, 3: 0.2})
+    assert mean_of_best(runs, more_is_better=True) == pytest.approx({1: 0.4, 2: 0.5, 3: 0.55})
+    assert mean_of_best((), more_is_better=True) == {}

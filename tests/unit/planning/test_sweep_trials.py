@@ -7,6 +7,8 @@ from gpupanel.domain.profile import LONGEST_NAME, Profile
 from gpupanel.domain.profile_toml import dump_profile, parse_profile
 from gpupanel.planning.sweep_trials import (
     axes_of,
+    repeats_of,
+    runs_of,
     trial_count,
     trial_profile,
     trials_of,
@@ -134,3 +136,29 @@ def test_that_the_trials_are_the_same_ones_once_the_profile_was_written(method: 
     assert [list(each) for each in trials_of(written)] == [
         list(each) for each in trials_of(profile)
     ]
+
+
+def test_that_a_trial_has_a_run_for_each_seed() -> None:
+    two = parse_profile(
+        '[training]\nseed = 2147483647\n[sweep]\nmethod = "grid"\nseeds = 2\n'
+        '[sweep.values]\n"training.learning_rate" = [0.1, 0.01]'
+    )
+    assert repeats_of(two) == ({"training.seed": 2147483647}, {"training.seed": 0})
+    assert trial_count(two) == len(trials_of(two)) == 2
+    assert runs_of(two)[2] == {"training.learning_rate": 0.01, "training.seed": 2147483647}
+    one = two.model_copy(update={"sweep": two.sweep.model_copy(update={"seeds": 1})})  # type: ignore[union-attr]
+    assert repeats_of(one) == ({},)
+    assert runs_of(one) == trials_of(one)
+
+
+@pytest.mark.parametrize("method", ["random", "bayesian"])
+def test_that_a_sweep_has_only_so_many_runs(method: str) -> None:
+    many = parse_profile(
+        f'[sweep]\nmethod = "{method}"\ntrials = 20\nseeds = 51\n'
+        '[sweep.values]\n"training.learning_rate" = { low = 0.1, high = 0.2 }'
+    )
+    with pytest.raises(ProblemError) as caught:
+        trial_count(many)
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.field) == ("sweep_too_large", "sweep.seeds")
+    assert "1,020 runs: 20 trials with 51 runs each" in problem.message

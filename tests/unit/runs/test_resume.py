@@ -25,6 +25,7 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs import launcher
 from gpupanel.runs.directory.requests import ask, is_asked
@@ -303,3 +304,23 @@ def test_that_a_training_that_was_suspended_waits_behind_one_that_is_done(
     suspended = other_run(runs_dir, Outcome.SUSPENDED, 0.5)
     (suspended.checkpoints / "step-000000001").mkdir(parents=True)
     assert waiting(runs_dir) == suspended.root
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "trains_on"),
+    [("1h", "2h", True), ("1h", None, True), ("1h", "1h", False), (None, "2h", False)],
+)
+def test_that_a_run_that_ended_for_its_time_goes_on_with_more_of_it(
+    runs_dir: Path, before: str | None, after: str | None, *, trains_on: bool
+) -> None:
+    started, wanted = (
+        Profile(training=TrainingSettings(time_limit=limit)) for limit in (before, after)
+    )
+    plan = prepare(started, CPU_ONLY).plan
+    assert plan is not None
+    layout = create_run(started, plan, runs_dir)
+    (layout.checkpoints / "step-000000023").mkdir(parents=True)
+    write(layout, RunStarted(time_s=1.0, supervisor_pid=1))
+    write(layout, RunEnded(time_s=2.0, outcome=Outcome.COMPLETED, exit_code=0))
+    problem = resume_problem(layout, wanted)
+    assert (problem is None) is trains_on

@@ -9,7 +9,7 @@ from gpupanel.domain.process_environment import SUPERVISOR_PID_VARIABLE
 from gpupanel.domain.request import Request
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruption, Interruptions
-from gpupanel.trainer.loop.consensus import Pace, SeveralProcesses
+from gpupanel.trainer.loop.consensus import Pace, SeveralProcesses, SingleProcess
 
 
 class Workers:
@@ -28,6 +28,7 @@ class Workers:
             for each, leads in zip(self.interruptions, (True, False), strict=True)
         ]
         self.paces = [Pace(), Pace()]
+        self.trained_s = (0.0, 0.0)
 
     def call(
         self, seconds: tuple[float, float] = (0.001, 0.001), *, is_due: bool = False
@@ -41,8 +42,8 @@ class Workers:
         pairs = list(zip(self.processes, self.paces, strict=True))
         due = (is_due, False)
         handed_in = [
-            consensus.vote(pace, checkpoint=wanted)
-            for (consensus, pace), wanted in zip(pairs, due, strict=True)
+            consensus.vote(pace, checkpoint=wanted, trained_s=trained_s)
+            for (consensus, pace), wanted, trained_s in zip(pairs, due, self.trained_s, strict=True)
         ]
         summed = tuple(sum(each) for each in zip(*handed_in, strict=True))
         for (consensus, pace), took_s in zip(pairs, seconds, strict=True):
@@ -90,6 +91,30 @@ def test_that_a_supervisor_gone_for_one_is_gone_for_all(
     assert workers.call() == [Interruption.SUPERVISOR_GONE] * 2
 
 
+def test_that_all_are_suspended_alike_after_the_epoch_that_was_named(workers: Workers) -> None:
+    (workers.requests / Request.SUSPEND_AFTER_EPOCH).write_text("2")
+    for epoch in (0, 1):
+        for each in workers.interruptions:
+            each.end_epoch(epoch)
+        assert workers.call() == [None, None]
+    for each in workers.interruptions:
+        each.end_epoch(2)
+    assert workers.call() == [Interruption.SUSPEND_AFTER_EPOCH] * 2
+    assert '"suspend"' in workers.events.read_text()
+
+
+@pytest.mark.parametrize("content", ["", "soon", "9" * 40])
+def test_that_a_file_that_names_no_epoch_suspends_nobody(workers: Workers, content: str) -> None:
+    (workers.requests / Request.SUSPEND_AFTER_EPOCH).write_text(content)
+    workers.interruptions[0].end_epoch(1)
+    assert workers.call() == [None, None]
+
+
+def test_that_a_plain_suspension_saves_no_model_in_any_of_them(workers: Workers) -> None:
+    (workers.requests / Request.SUSPEND).touch()
+    assert workers.call() == [Interruption.SUSPEND] * 2
+
+
 def test_that_a_checkpoint_is_saved_at_the_same_step_once(workers: Workers) -> None:
     (workers.requests / Request.CHECKPOINT).touch()
     assert workers.call() == [Interruption.CHECKPOINT] * 2
@@ -110,3 +135,13 @@ def test_that_the_leaders_pace_is_that_of_all(workers: Workers) -> None:
         workers.call(seconds=(0.001, 10.0))
         assert workers.paces[0].steps == workers.paces[1].steps
     assert workers.paces[0].steps > 20
+
+
+def test_that_the_leaders_clock_is_that_of_all(workers: Workers) -> None:
+    workers.trained_s = (12.5, 99.0)
+    workers.call()
+    assert [each.trained_s(own_s=50.0) for each in workers.processes] == [12.5, 12.5]
+
+
+def test_that_one_process_has_its_own_clock(workers: Workers) -> None:
+    assert SingleProcess(workers.interruptions[0]).trained_s(own_s=50.0) == 50.0

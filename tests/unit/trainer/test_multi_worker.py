@@ -11,6 +11,7 @@ from PIL import Image
 
 from gpupanel.domain.augmentation import Augmentation, Flip
 from gpupanel.domain.data import DataCache, ImagesData
+from gpupanel.domain.events import EpochDone, EpochsFitted
 from gpupanel.domain.model import CnnModel, MlpModel
 from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.plan import parse_plan
@@ -27,6 +28,7 @@ from tests.grouped import Grouped, others_long
 from tests.patience import PATIENCE_S
 from tests.unit.trainer.conftest import MakeRun
 from tests.unit.trainer.trained_runs import (
+    all_events,
     changed,
     gradient_norm,
     last_metrics,
@@ -358,3 +360,20 @@ def test_that_only_one_worker_reports_and_saves(gangs: dict[str, RunLayout]) -> 
 
     assert len(epochs) == 3
     assert layout.model.is_file()
+
+
+@pytest.mark.slow
+def test_that_workers_with_a_time_limit_train_the_same_epochs_to_the_same_bits(
+    tmp_path: Path,
+) -> None:
+    training = changed(
+        epochs=100_000, time_limit="8s", schedule=ScheduleSettings(kind="cosine"), clip_norm=0.5
+    )
+    layout = train_gang(tmp_path, {"limited": on_workers(profile(training), [48, 16])})["limited"]
+    kinds = [type(event) for event in all_events(layout)]
+    assert kinds.count(EpochsFitted) == 1
+    assert kinds.count(EpochDone) > 2
+    states = [np.load(layout.root / f"state-{place}.npz") for place in (0, 1)]
+    assert states[0].files == states[1].files
+    for name in states[0].files:
+        assert states[0][name].tobytes() == states[1][name].tobytes()

@@ -29,6 +29,8 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.schedule import ScheduleSettings
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
+from gpupanel.files.guarded_files import remove
+from gpupanel.runs.directory.requests import write_suspend_after
 from tests.forked.processes import run_forked
 from tests.unit.trainer.conftest import MakeRun, StartTrainer, Trainer, cpu_plan
 from tests.unit.trainer.test_model_parallel import placed_plan
@@ -138,6 +140,31 @@ def test_that_a_run_killed_within_an_epoch_reaches_the_same_bits(
     assert reached.loss == pytest.approx(wanted.loss, rel=1e-5)
     epochs = [event.epoch for event in all_events(layout) if isinstance(event, EpochDone)]
     assert epochs[-1] == 3
+
+
+@pytest.mark.long
+def test_that_a_run_paused_after_each_epoch_reaches_the_same_bits_and_has_a_model_each_time(
+    tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer
+) -> None:
+    layout = make_run(tmp_path / "run", state_of("one_device"), SHARES["one_device"])
+    for epoch in (1, 2):
+        write_suspend_after(layout, epoch)
+        assert start_trainer(layout).ended().outcome is Outcome.SUSPENDED
+        events = all_events(layout)
+        assert max(event.epoch for event in events if isinstance(event, EpochDone)) == epoch
+        saved = [event for event in events if isinstance(event, CheckpointSaved)]
+        assert saved[-1].step == epoch * _STEPS_AN_EPOCH
+        assert layout.model.exists()
+    # Its number is no longer that of an epoch to come.
+    remove(layout.requests / Request.SUSPEND_AFTER_EPOCH)
+    assert start_trainer(layout).ended().outcome is Outcome.COMPLETED
+    whole = undisturbed(tmp_path / "undisturbed", make_run, "one_device")
+    one, other = variables(whole), variables(layout)
+    assert one.keys() == other.keys()
+    assert [key for key in one if one[key].tobytes() != other[key].tobytes()] == []
+    wanted, reached = last_metrics(whole), last_metrics(layout)
+    assert (reached.accuracy, reached.val_accuracy) == (wanted.accuracy, wanted.val_accuracy)
+    assert reached.val_loss == pytest.approx(wanted.val_loss, rel=1e-5)
 
 
 PLAIN = EVERY_STATE.model_copy(

@@ -485,3 +485,12 @@ def test_that_a_run_that_cannot_start_is_not_exported(task: str, model: ModelSet
     with pytest.raises(ProblemError) as refused:
         stand_alone_script(odd, plan)
     assert refused.value.problems[0].code == "export_not_available"
+
+
+def test_that_a_training_with_a_time_limit_is_not_exported() -> None:
+    profile = Profile(training=TrainingSettings(time_limit="8h"))
+    plan = prepare(profile, CPU_ONLY).plan
+    assert plan is not None
+    with pytest.raises(ProblemError) as refused:
+        stand_alone_script(profile, plan)
+    assert refused.value.problems[0].code == "script_without_time_limit"

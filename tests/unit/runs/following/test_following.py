@@ -63,6 +63,21 @@ def status_after(*happened: Event) -> RunStatus:
     return status
 
 
+def test_that_the_epochs_that_fit_into_the_time_are_all_there_are() -> None:
+    ready = events.DataReady(
+        time_s=1.0,
+        training_examples=640,
+        validation_examples=0,
+        feature_shape=(8, 8, 1),
+        class_names=("0", "1"),
+        steps_per_epoch=10,
+    )
+    assert status_after(ready).step_total == 20
+    status = status_after(ready, events.EpochsFitted(time_s=2.0, epochs=1))
+    assert (status.epoch_total, status.step_total) == (1, 10)
+    assert status_after(events.EpochsFitted(time_s=2.0, epochs=1)).step_total is None
+
+
 def test_that_half_a_line_waits_for_its_other_half(tmp_path: Path) -> None:
     path = tmp_path / "lines"
     tail = LineTail(path)

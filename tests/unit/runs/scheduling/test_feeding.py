@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gpupanel.domain.events import EpochDone, TrainingEnded, TrainingResumed, encode_event
-from gpupanel.domain.outcome import Metrics, Outcome
+from gpupanel.domain.events import TrainingEnded, TrainingResumed, encode_event
+from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile_toml import parse_profile
 from gpupanel.domain.request import Request
@@ -18,69 +18,12 @@ from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.directory.requests import is_asked
 from gpupanel.runs.queue import orders
 from gpupanel.runs.queue.queue_files import QueueFiles
-from gpupanel.runs.scheduling import feeding
-from gpupanel.runs.scheduling.scheduler import Scheduler
-from gpupanel.runs.sweeps.starting import places_on, resume_sweep, start_sweep, stop_sweep
-from gpupanel.runs.sweeps.sweep_layout import SweepLayout
-from gpupanel.runs.sweeps.sweep_record import SweepState, SweepTrial, read_state
-from tests.fakes.queued_runs import GPU_A, GPU_B, MACHINE, QueuedRuns, prepare_without_build
-
-RATES = '"training.learning_rate" = [0.1, 0.01, 0.001]'
-
-
-def profile(values: str = RATES, sweep: str = 'method = "grid"', above: str = "") -> str:
-    return (
-        f'name = "digits"\n[devices]\nvisible = ["{GPU_A}"]\n[strategy]\nkind = "one_device"\n'
-        f"{above}\n[sweep]\n{sweep}\n[sweep.values]\n{values}"
-    )
-
-
-class Desk:
-    """A queue with a scheduler that does one piece of work when the test says so."""
-
-    def __init__(self, files: QueueFiles, runs: QueuedRuns, runs_dir: Path) -> None:
-        self.files, self.runs, self.runs_dir = files, runs, runs_dir
-        self.another_scheduler()
-
-    def another_scheduler(self) -> None:
-        """One that knows nothing but what the files say."""
-        self.scheduler = Scheduler(
-            self.files, lambda: MACHINE, prepare_without_build, self.runs.start, poll_s=0.0
-        )
-
-    def start(self, text: str) -> SweepLayout:
-        read = parse_profile(text)
-        return start_sweep(self.files, read, self.runs_dir, places_on(MACHINE, read))
-
-    def state(self, sweep: SweepLayout) -> SweepState:
-        return read_state(sweep)
-
-    def run_of(self, trial: SweepTrial) -> Path:
-        assert trial.run is not None
-        return self.runs_dir / trial.run
-
-    def epochs(self, trial: SweepTrial, *losses: float, first: int = 1) -> None:
-        log = LineLog(RunLayout(self.run_of(trial)).events)
-        for epoch, loss in enumerate(losses, first):
-            metrics = Metrics(val_loss=loss)
-            done = EpochDone(time_s=1.0, epoch=epoch, step=epoch * 10, metrics=metrics, seconds=1.0)
-            log.append(encode_event(done))
-        log.close()
-
-    def finish(self, sweep: SweepLayout, *losses: float) -> int:
-        """Let every trial that is started come to its end; says how many there were."""
-        for count in range(1, 50):
-            if self.scheduler.step():
-                return count
-            self.end_started(sweep, *losses)
-        pytest.fail("the sweep does not end")
-
-    def end_started(self, sweep: SweepLayout, *losses: float) -> None:
-        """Let the trials end that go on."""
-        for trial in self.state(sweep).open_trials:
-            if trial.run is not None and self.run_of(trial) in self.runs._locks:
-                self.epochs(trial, *losses)
-                self.runs.end(self.run_of(trial))
+from gpupanel.runs.scheduling import running_sweep
+from gpupanel.runs.sweeps.starting import places_on, resume_sweep, stop_sweep
+from gpupanel.runs.sweeps.sweep_status import sweep_status
+from tests.fakes.queued_runs import GPU_A, GPU_B, MACHINE, QueuedRuns
+from tests.fakes.sweep_desk import Desk
+from tests.fakes.sweep_desk import sweep_profile as profile
 
 
 @pytest.fixture
@@ -158,7 +101,7 @@ def test_that_a_trial_is_queued_once_wherever_its_scheduler_is_killed(
     class KilledError(Exception):
         pass
 
-    appended, changed = feeding.append_event, QueueFiles.change
+    appended, changed = running_sweep.append_event, QueueFiles.change
 
     def count_down(left: int) -> None:
         calls = iter(range(left))
@@ -171,7 +114,7 @@ def test_that_a_trial_is_queued_once_wherever_its_scheduler_is_killed(
 
             return call
 
-        monkeypatch.setattr(feeding, "append_event", dying(appended))
+        monkeypatch.setattr(running_sweep, "append_event", dying(appended))
         monkeypatch.setattr(QueueFiles, "change", dying(changed))
 
     sweep = desk.start(profile())
@@ -398,3 +341,44 @@ def test_that_a_link_or_a_giant_in_the_place_of_the_record_holds_nobody_up(
     assert time.monotonic() - begun < 5.0
     assert precious.read_text(encoding="utf-8") == "mine"
     assert len(desk.state(fine).trials) == 1
+
+
+def test_that_each_trial_is_trained_with_its_seeds_and_worth_their_mean(desk: Desk) -> None:
+    rates = '"training.learning_rate" = [0.1, 0.01]'
+    sweep = desk.start(profile(rates, 'method = "grid"\nseeds = 3'))
+    assert sweep_status(sweep).trial_count == 2
+    losses = iter([0.1, 0.2, 0.6, 0.4, 0.2, 0.25])
+    while not desk.scheduler.step():
+        for trial in desk.state(sweep).open_trials:
+            if trial.run is not None and desk.run_of(trial) in desk.runs._locks:
+                desk.epochs(trial, next(losses))
+                desk.runs.end(desk.run_of(trial))
+                if trial.number == 4:
+                    early = sweep_status(sweep)
+    found = [read_run_profile(RunLayout(desk.run_of(each))) for each in desk.state(sweep).trials]
+    assert [each.training.seed for each in found] == [7, 8, 9] * 2
+    assert [each.training.learning_rate for each in found] == [0.1] * 3 + [0.01] * 3
+    assert found[4].name == "digits 2: learning rate 0.01, seed 8"
+    # While the second one is not measured as often, it is not the best.
+    assert early.best == 1
+    assert [trial.state for trial in early.trials] == ["completed", "running"]
+    first, second = sweep_status(sweep).trials
+    assert (first.number, second.number, sweep_status(sweep).best) == (1, 2, 2)
+    assert first.values == {"training.learning_rate": 0.1}
+    assert first.value == pytest.approx(0.3)
+    assert first.spread == pytest.approx(0.07**0.5)
+    assert (first.measured, first.epoch, first.run) == (3, None, desk.state(sweep).trials[0].run)
+    assert [run.values for run in first.runs] == [{"training.seed": seed} for seed in (7, 8, 9)]
+    assert [run.value for run in second.runs] == [0.4, 0.2, 0.25]
+
+
+def test_that_a_bayesian_trial_is_trained_with_its_seeds_before_the_next_is_chosen(
+    desk: Desk,
+) -> None:
+    pytest.importorskip("optuna")
+    text = profile('"model.hidden" = [[8], [16]]', 'method = "bayesian"\nseeds = 2')
+    sweep = desk.start(text)
+    desk.finish(sweep, 0.5)
+    values = [dict(trial.values) for trial in desk.state(sweep).trials]
+    assert [each["training.seed"] for each in values] == [7, 8, 7, 8]
+    assert values[0]["model.hidden"] == values[1]["model.hidden"] != values[2]["model.hidden"]

@@ -1,6 +1,7 @@
 """What Optuna proposes from a sweep's record."""
 
 import importlib.util
+from collections.abc import Callable
 
 import pytest
 
@@ -10,7 +11,7 @@ from gpupanel.domain.profile_toml import parse_profile
 from gpupanel.domain.sweep import SweptValue
 from gpupanel.planning.sweep_trials import axes_of, sweep_of
 from gpupanel.runs.sweeps.bayesian import check_optuna, next_values
-from gpupanel.runs.sweeps.sweep_record import SweepTrial, TrialEnded
+from gpupanel.runs.sweeps.sweep_record import SweepTrial, TrialEnded, TrialPaused
 
 VALUES = (
     '"training.learning_rate" = {low = 1e-4, high = 1.0, log = true}\n'
@@ -45,7 +46,15 @@ def test_that_values_are_within_their_ranges_and_follow_from_the_record_alone() 
     assert len({str(each.values) for each in trials}) == 8
 
 
-def test_that_it_learns_where_losses_are_small() -> None:
+def paused(values: dict[str, SweptValue], number: int, loss: float) -> SweepTrial:
+    pause = TrialPaused(time_s=0.0, number=number, epoch=1, value=loss, value_epoch=1)
+    return SweepTrial(number=number, values=values, entry="0" * 8, paused=pause, is_paused=True)
+
+
+@pytest.mark.parametrize("trial", [trial, paused])
+def test_that_it_learns_where_losses_are_small(
+    trial: Callable[[dict[str, SweptValue], int, float], SweepTrial],
+) -> None:
     key, trials = "training.learning_rate", list[SweepTrial]()
     values = f'"{key}" = {{low = 0.1, high = 0.9}}'
     for number in range(1, 31):

@@ -44,3 +44,12 @@ def test_that_a_bayesian_sweep_has_epochs_but_no_trials_yet() -> None:
     proposal = propose_sweep(swept('"training.learning_rate" = {low = 0.1, high = 0.9}', few))
     assert (proposal.count, proposal.trials, proposal.epochs) == (7, (), 35)
     assert propose_sweep(swept('"training.epochs" = [1, 2, 3]', few)).epochs is None
+
+
+def test_that_each_seed_is_counted() -> None:
+    rates = '"training.learning_rate" = [0.1, 0.01]'
+    proposal = propose_sweep(swept(rates, 'method = "grid"\nseeds = 3'))
+    assert (proposal.count, proposal.runs_each, proposal.epochs) == (2, 3, 30)
+    assert proposal.trials[0] == {"training.learning_rate": 0.1}
+    few = propose_sweep(swept(rates, 'method = "bayesian"\nseeds = 3'))
+    assert (few.count, few.runs_each, few.epochs) == (2, 3, 30)
