@@ -26,7 +26,7 @@ from gpupanel.trainer.strategies.make_strategy import make_strategy
 
 BATCH, NUMBERS, CLASSES = 32, 6, 7
 EXAMPLES = 12 * BATCH
-COPIES = Path(os.environ["GPUPANEL_TEST_CUDA_COPIES"])
+COPIES = Path(os.environ.get("GPUPANEL_TEST_CUDA_COPIES", os.devnull))
 
 
 def plan_of(cards: int) -> LaunchPlan:
@@ -100,12 +100,17 @@ def main() -> None:
         jit_compile=False,
         clip_norm=1.0,
     )
-    steps = {"trains": train, "measures": EvaluationStep(model, objective)}
+    timed = TrainingStep(
+        model, objective, optimizer, seed=7, micro_batches=1, jit_compile=False, timed=True
+    )
+    steps = {"trains": train, "measures": EvaluationStep(model, objective), "is timed": timed}
     found = {}
     for name, step in steps.items():
-        calls = Calls(strategy, feed, plan.shares, objective.size, step)
+        timing = step is timed
+        calls = Calls(strategy, feed, plan.shares, objective.size, step, timed=timing)
         found[name] = {count: copied(calls, count) for count in (4, 12)}
     print(json.dumps(found))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -13,6 +13,7 @@ from gpupanel.trainer.datasets.examples import Indices
 from gpupanel.trainer.parts.batch_division import Parts, divide_batch
 from gpupanel.trainer.steps.batch_part import BatchPart
 from gpupanel.trainer.steps.feed import Feed
+from gpupanel.trainer.steps.replica_sums import timed_where
 from gpupanel.trainer.steps.step_calls import (
     VOTE_NUMBERS,
     CallSums,
@@ -23,6 +24,7 @@ from gpupanel.trainer.steps.step_calls import (
 )
 from gpupanel.trainer.steps.update import UPDATE_METRICS
 
+_HOST = "/device:CPU:0"
 _UPDATES = len(UPDATE_METRICS)
 
 
@@ -66,6 +68,10 @@ class Calls(StepCalls):
         self._accumulation_steps = accumulation_steps
         self._timed = timed
         self._replicas = len(shares)
+        # What is counted beside seconds: steps, sums, and what the update says.
+        self._untimed = 1 + sum_count + _UPDATES
+        # Replicas, as they are traced.
+        self._timed_once: set[int] = set()
         # TensorFlow's default strategy does not know its devices: it has one replica.
         alone = self._replicas == 1
         devices = [None] if alone else strategy.extended.worker_devices
@@ -151,15 +157,18 @@ class Calls(StepCalls):
 
         def one_step(step: tf.Tensor, *before: tf.Tensor) -> Any:  # noqa: ANN401
             part = BatchPart(examples, tf.zeros([], tf.int32), first_step + tf.cast(step, tf.int64))
-            after = self._strategy.run(self._in_replica, args=(bounds, part, stacked, step, before))
+            with tf.device(_HOST):
+                is_timed = tf.equal(step, count // 2)
+            given = (bounds, part, stacked, step, before, is_timed)
+            after = self._strategy.run(self._in_replica, args=given)
             return (step + 1, *self._strategy.experimental_local_results(after))
 
-        numbers = 1 + self._sum_count + _UPDATES + (self._replicas + 1) * self._timed
+        numbers = self._untimed + (self._replicas + 1) * self._timed
         # Each replica adds up by itself: to sum over all of them takes a round trip.
         begin = (tf.zeros([], tf.int32), *[tf.zeros([numbers])] * self._here)
         _, *done = tf.while_loop(goes_on, one_step, begin, parallel_iterations=1)
         # After the steps on every process: collectives must come in the same order on each.
-        handed_in = self._strategy.run(self._handed_in, args=(tuple(done), votes))
+        handed_in = self._strategy.run(self._handed_in, args=(tuple(done), votes, count))
         # On a device of theirs: so a call is launched as soon as the one before it is, and not when
         # the host has read what that came to.
         with tf.device(self._first_device):
@@ -174,12 +183,14 @@ class Calls(StepCalls):
         tensors: tuple[tf.Tensor, ...],
         step: tf.Tensor,
         before: tuple[tf.Tensor, ...],
+        is_timed: tf.Tensor,
     ) -> tf.Tensor:
         """How many steps this replica did, and its sums, with one step more."""
         replica = _replica()
         first, end = bounds[replica, 0], bounds[replica, 1]
         features, labels = self._feed.part(replica, tensors, step, first, end)
-        sums = self._replica_step(features, labels, batch.begins_with(first))
+        with timed_where(is_timed):
+            sums = self._replica_step(features, labels, batch.begins_with(first))
         # All replicas know the same of the update: one of them counts.
         of_update = sums.of_update if replica == 0 else ()
         # Packed at once: in the shortest steps each operation is a hundredth of the time.
@@ -187,6 +198,8 @@ class Calls(StepCalls):
         if sums.timing is not None:
             # Each replica knows its own seconds only: summed up they stand beside each other.
             timing, zero = sums.timing, tf.zeros([])
+            if timing.by_choice:
+                self._timed_once.add(replica)
             seconds = [
                 timing.seconds if each == replica else zero for each in range(self._replicas)
             ]
@@ -196,12 +209,19 @@ class Calls(StepCalls):
         counts = tf.cast(tf.math.is_finite(own[1]), tf.float32)
         return own + tf.concat([[counts], *more], axis=0)
 
-    def _handed_in(self, done: tuple[tf.Tensor, ...], votes: tf.Tensor) -> tf.Tensor:
+    def _handed_in(
+        self, done: tuple[tf.Tensor, ...], votes: tf.Tensor, count: tf.Tensor
+    ) -> tf.Tensor:
         """The sums of this replica, and what it says by itself, beside what the others say."""
         place = tf.one_hot(_replica(), self._replicas)
         own, of_process = done[_replica() % self._here], votes[:VOTE_NUMBERS]
         once = of_process if _replica() % self._here == 0 else tf.zeros_like(of_process)
-        return tf.concat([place * own[0], once, place * votes[VOTE_NUMBERS], own[1:]], axis=0)
+        sums, seconds = own[1 : self._untimed], own[self._untimed :]
+        if _replica() in self._timed_once:
+            # One step stands for all of the call.
+            seconds *= tf.cast(count, tf.float32)
+        waits = place * votes[VOTE_NUMBERS]
+        return tf.concat([place * own[0], once, waits, sums, seconds], axis=0)
 
     def _call_sums(self, returned: tf.Tensor, waited_s: float) -> CallSums:
         numbers = [float(number) for number in returned.numpy()]

@@ -99,7 +99,7 @@ class TrainingStep:
     ) -> tuple[ReplicaSums, Contribution]:
         start = instant([features, labels], alone=alone)
         given = (features, labels)
-        if alone or start.witness is None:
+        if alone or not start.is_of_gpu:
             # What comes next waits for the clock, which may be carried out last otherwise. A step
             # of a GPU does not: it would stand still until the number that is copied has come.
             with tf.control_dependencies([start.clock_s]):
@@ -107,7 +107,7 @@ class TrainingStep:
         learned = self._accumulated(state, *given, part)
         # Nothing waits for this clock: gradients that are ready are summed over the replicas while
         # the other ones are still computed.
-        end = instant(learned.gradients, alone=alone)
+        end = instant(learned.gradients, alone=alone, since=start)
         return ReplicaSums(learned.sums, start.until(end)), learned
 
     def _accumulated(

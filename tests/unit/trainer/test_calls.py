@@ -30,9 +30,9 @@ def called(request: pytest.FixtureRequest) -> dict[str, Any]:
 def test_that_votes_are_counted_once_a_process(called: dict[str, Any]) -> None:
     plain, voted, timed = called["reported"][:3]
 
-    assert plain["votes"] == [0.0] * 5
-    assert voted["votes"] == [1.0, 0.0, 2.5, 0.0, 0.0]
-    assert timed["votes"] == [3.0, 0.0, 0.0, 0.0, 0.0]
+    assert plain["votes"] == [0.0] * 6
+    assert voted["votes"] == [1.0, 0.0, 2.5, 0.0, 0.0, 0.0]
+    assert timed["votes"] == [3.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     assert {sums["steps"] for sums in called["reported"]} == {8}
 
 
