@@ -2,7 +2,7 @@
 
 import enum
 from collections.abc import Iterable
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, ClassVar, Final, Self
 
 from pydantic import Field
 from typing_extensions import override
@@ -105,6 +105,10 @@ class Axes(ChoiceEnum):
     )
 
 
+MOST_FOLDS: Final = 100
+"""Parts of the examples in a cross-validation."""
+
+
 class DataSource(KindValue):
     """What every source has, and what is asked about it.
 
@@ -162,6 +166,18 @@ class DataSource(KindValue):
         default=False,
         applies={"holdout": ("random",)},
         needs=("validation_fraction",),
+    )
+    fold: Annotated[int, Field(ge=1, le=MOST_FOLDS)] | None = setting(
+        "Fold",
+        "Cross-validation: the examples are divided into parts of the validation fraction each, "
+        "five with 0.2, and this one is held out. Over all folds each example is held out exactly "
+        "once. A sweep with folds trains one run for each.",
+        default=None,
+        off="none",
+        advanced=True,
+        applies={"holdout": ("random",)},
+        needs=("validation_fraction",),
+        examples=[1],
     )
     class_weights: ClassWeights | dict[str, ClassWeight] = setting(
         "Class weights",

@@ -224,7 +224,7 @@ def _with_evaluated(profile: Profile, evaluated: EvaluatedPreview | None) -> Pro
         return profile
     # As its training divided the same examples, whatever the profile says of that.
     divided = {"validation_fraction": how.held_out_fraction, "validation_path": ""}
-    divided |= {"holdout": how.holdout, "stratify": how.stratify}
+    divided |= {"holdout": how.holdout, "stratify": how.stratify, "fold": how.fold}
     known = {key: value for key, value in divided.items() if hasattr(profile.data, key)}
     data = profile.data.model_copy(update=known)
     training = profile.training.model_copy(update={"seed": how.seed})

@@ -5,6 +5,7 @@ from typing import Annotated, Final
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from gpupanel.domain.choice import ChoiceEnum
+from gpupanel.domain.data_source import MOST_FOLDS
 from gpupanel.domain.outcome import SET_METRICS
 from gpupanel.domain.setting import setting
 from gpupanel.domain.value import Count, PositiveInt, Value
@@ -134,6 +135,14 @@ class SweepSettings(Value):
         "compared by the mean of their runs, and the spread between these is shown.",
         default=1,
     )
+    folds: Annotated[int, Field(ge=1, le=MOST_FOLDS)] = setting(
+        "Folds",
+        "Cross-validation: trains each trial once for each of so many folds, and holds another one "
+        "out each time, so that each example is held out exactly once. Without settings to try it "
+        "is the cross-validation of the profile itself. 1 is none.",
+        default=1,
+        examples=[5],
+    )
     metric: str = setting(
         "Metric",
         "The metric by which trials are compared: loss, val_loss, val_accuracy and the like.",
@@ -197,6 +206,11 @@ class SweepSettings(Value):
         default_factory=dict,
         examples=[{"training.learning_rate": {"low": 1e-4, "high": 1e-1, "log": True}}],
     )
+
+    @property
+    def has_trials(self) -> bool:
+        """Whether there is something to train: other values, or the same ones several times."""
+        return bool(self.values) or self.seeds > 1 or self.folds > 1
 
     @property
     def halves(self) -> bool:

@@ -7,6 +7,7 @@ import difflib
 from collections.abc import Iterator
 from typing import Final
 
+from gpupanel.domain.data_source import Holdout
 from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.problem import Fix, Problem, ProblemError
 from gpupanel.domain.profile import Profile
@@ -24,6 +25,7 @@ from gpupanel.domain.sweep import (
 from gpupanel.domain.toml_text import toml_value
 from gpupanel.domain.value import Value
 
+_OF_FOLDS: Final = ("data.fold", "data.validation_fraction", "data.holdout")
 _NOT_SWEPT: Final = ("name", "task", "sweep")
 _NUMBERS: Final = (SettingType.COUNT, SettingType.NUMBER, SettingType.CHOICE_OR_COUNT)
 _PATHS: Final = (SettingType.PATH, SettingType.FILES)
@@ -74,10 +76,10 @@ def sweepable_settings(
 def sweep_mistakes(profile: Profile) -> tuple[Problem, ...]:
     """Everything that keeps the sweep from being started, as far as the profile says."""
     sweep = profile.sweep
-    if sweep is None or not sweep.values:
+    if sweep is None or not sweep.has_trials:
         return (_nothing_swept(),)
     problems = [*_of_the_whole(profile, sweep)]
-    problems += _of_seeds(sweep)
+    problems += [*_of_seeds(sweep), *_of_folds(profile, sweep)]
     if sweep.halves:
         problems += _of_rungs(profile, sweep)
     if len(sweep.values) > MOST_SWEPT:
@@ -105,7 +107,7 @@ def _of_the_whole(profile: Profile, sweep: SweepSettings) -> Iterator[Problem]:
             "each epoch.",
             hint=f"Did you mean {near[0]}?" if near else f"Use one of {', '.join(METRICS)}.",
         )
-    elif sweep.metric.startswith("val_") and not profile.data.may_validate:
+    elif sweep.metric.startswith("val_") and not _validates(profile, sweep):
         measured = sweep.metric.removeprefix("val_")
         yield Problem(
             code="sweep_metric_not_measured",
@@ -118,6 +120,10 @@ def _of_the_whole(profile: Profile, sweep: SweepSettings) -> Iterator[Problem]:
         )
 
 
+def _validates(profile: Profile, sweep: SweepSettings) -> bool:
+    return sweep.folds > 1 or profile.data.may_validate
+
+
 def _of_seeds(sweep: SweepSettings) -> Iterator[Problem]:
     if sweep.seeds > 1 and "training.seed" in sweep.values:
         yield Problem(
@@ -126,6 +132,36 @@ def _of_seeds(sweep: SweepSettings) -> Iterator[Problem]:
             message=f"training.seed is swept, and each trial is to be trained with {sweep.seeds} "
             "seeds of its own.",
             hint="Take training.seed out of the swept settings, or set sweep.seeds to 1.",
+        )
+
+
+def _of_folds(profile: Profile, sweep: SweepSettings) -> Iterator[Problem]:
+    """Why examples cannot be divided into folds."""
+    if sweep.folds == 1:
+        return
+    swept = next((key for key in _OF_FOLDS if key in sweep.values), None)
+    if swept is not None:
+        yield Problem(
+            code="sweep_folds_impossible",
+            field=f"sweep.values.{swept}",
+            message=f"{swept} is swept, and cross-validation decides it for each run.",
+            hint="Take it out of the swept settings, or leave sweep.folds out.",
+        )
+    data = profile.data
+    if data.has_validation_set:
+        yield Problem(
+            code="sweep_folds_impossible",
+            field="sweep.folds",
+            message="The data has a validation set of its own, so no folds are held out.",
+            hint="Leave data.validation_path empty, or sweep.folds out.",
+        )
+    elif data.holdout is not Holdout.RANDOM:
+        yield Problem(
+            code="sweep_folds_impossible",
+            field="sweep.folds",
+            message="The last examples are held out, as of a series: with folds most runs would be "
+            "trained on what comes after the examples that validate.",
+            hint='Set data.holdout to "random", or leave sweep.folds out.',
         )
 
 

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import ConfigDict
 
 from gpupanel.domain.data_source import Holdout, Target
-from gpupanel.domain.value import Count, Fraction, Value
+from gpupanel.domain.value import Count, Fraction, PositiveInt, Value
 
 TRAINED_ON_MEMBER = "trained_on.json"
 """In a saved model's file; Keras passes over what it did not write."""
@@ -17,12 +17,14 @@ class HeldOut(Value):
     Attributes:
         held_out_fraction: Of the training examples; 0: none of them, other sets may have validated.
         group: The column that says which are held out together; empty: none does.
+        fold: Which part of them, of parts of that fraction; ``None``: no cross-validation.
     """
 
     held_out_fraction: Fraction = 0.0
     holdout: Holdout = Holdout.RANDOM
     stratify: bool = False
     group: str = ""
+    fold: PositiveInt | None = None
     seed: int = 0
 
 

@@ -131,7 +131,7 @@ def trials_of(profile: Profile) -> tuple[Values, ...]:
         ProblemError: The sweep cannot be started, or a grid has too many combinations.
     """
     sweep, axes = sweep_of(profile), axes_of(profile)
-    if sweep.method is SweepMethod.GRID:
+    if sweep.method is SweepMethod.GRID or not axes:
         size = _size(axes) or 0
         if size > MOST_TRIALS:
             raise ProblemError(_grid_too_large(axes, size))
@@ -148,10 +148,15 @@ def repeats_of(profile: Profile) -> tuple[Values, ...]:
     Raises:
         ProblemError: The sweep cannot be started.
     """
-    count, first = sweep_of(profile).seeds, profile.training.seed
-    if count == 1:
-        return ({},)
-    return tuple({SEED: (first + place) % SEEDS} for place in range(count))
+    sweep, first = sweep_of(profile), profile.training.seed
+    seeds: list[Values] = [{SEED: (first + place) % SEEDS} for place in range(sweep.seeds)]
+    folds: list[Values] = [{}]
+    if sweep.folds > 1:
+        part = {"data.validation_fraction": 1.0 / sweep.folds}
+        folds = [{**part, "data.fold": number} for number in range(1, sweep.folds + 1)]
+    if sweep.seeds == 1:
+        seeds = [{}]
+    return tuple({**seed, **each} for seed in seeds for each in folds)
 
 
 def runs_of(profile: Profile) -> tuple[Values, ...]:
@@ -175,7 +180,8 @@ def trial_profile(profile: Profile, number: int, values: Values) -> Profile:
     Raises:
         ProblemError: These values do not go together.
     """
-    name = f"{profile.name} {number}: {values_text(profile, values)}"
+    differs = values_text(profile, values)
+    name = f"{profile.name} {number}: {differs}" if differs else f"{profile.name} {number}"
     if len(name) > LONGEST_NAME:
         name = f"{name[: LONGEST_NAME - 1]}…"
     return with_values(profile, dict(values)).model_copy(update={"name": name})
@@ -260,7 +266,7 @@ def _check_runs(profile: Profile, trials: int) -> None:
                 field="sweep.seeds",
                 message=f"The sweep has {runs:,} runs: {trials:,} trials with "
                 f"{len(repeats_of(profile)):,} runs each; a sweep has at most {MOST_TRIALS:,}.",
-                hint="Try fewer trials, or with fewer seeds.",
+                hint="Try fewer trials, or with fewer seeds or folds.",
             )
         )
 

@@ -141,3 +141,21 @@ def test_that_a_trial_that_was_paused_has_the_weights_of_one_that_never_was(
     whole = weights(runs_dir, run)
     assert whole
     assert weights(runs_dir, best["run"]) == whole
+
+
+@pytest.mark.slow
+@pytest.mark.tensorflow
+def test_that_a_profile_is_cross_validated(tmp_path: Path, runs_dir: Path, state_dir: Path) -> None:
+    path = tmp_path / "digits.toml"
+    path.write_text(PROFILE.partition("[sweep]")[0] + "[sweep]\nfolds = 3\n", encoding="utf-8")
+    status = asked(asked(str(path))["sweep"])
+    end_s = time.monotonic() + PATIENCE_S
+    while status["state"] == "in progress":
+        assert time.monotonic() < end_s, status
+        time.sleep(0.5)
+        status = asked(status["sweep"])
+    (trial,) = status["trials"]
+    assert (trial["state"], trial["measured"], status["best"]) == ("completed", 3, 1)
+    # Other examples validate each time.
+    assert trial["spread"] > 0.0
+    assert [run["values"]["data.fold"] for run in trial["runs"]] == [1, 2, 3]

@@ -92,7 +92,7 @@ def stand_alone_script(profile: Profile, plan: LaunchPlan) -> str:
 
     Raises:
         ProblemError: A model that is still to be trained is to be evaluated, or to predict; or the
-            training has a time limit, which a script does not know.
+            training has a time limit, or holds a fold out, which a script does not know.
     """
     title = f"{profile.name}: written by gpupanel {__version__}; it runs without gpupanel."
     sections = (f"# {each.title}\n{each.code}" for each in script_sections(profile, plan))
@@ -115,6 +115,8 @@ def script_sections(profile: Profile, plan: LaunchPlan) -> tuple[ScriptSection, 
         raise ProblemError(_NOT_STARTABLE)
     if trains and profile.training.time_limit is not None:
         raise ProblemError(_NO_TIME_LIMIT)
+    if data.fold is not None:
+        raise ProblemError(_NO_FOLDS)
     alone, note = in_one_process(plan), ""
     if plan.strategy in GANG_KINDS:
         note = _IN_ONE_PROCESS[plan.strategy]
@@ -163,4 +165,10 @@ _NO_TIME_LIMIT = Problem(
     field="training.time_limit",
     message="A script knows no time limit: how many epochs fit is decided while it trains.",
     hint="Take training.time_limit out, and set training.epochs to as many as fit.",
+)
+_NO_FOLDS = Problem(
+    code="script_without_folds",
+    field="data.fold",
+    message="A script does not divide examples into folds, as cross-validation does.",
+    hint="Take data.fold out: a part of the same size is then held out.",
 )

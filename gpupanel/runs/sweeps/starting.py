@@ -14,7 +14,14 @@ from gpupanel.domain.sweep import SweepMethod
 from gpupanel.files.guarded_files import touch
 from gpupanel.files.whole_files import write_whole
 from gpupanel.planning.chosen_devices import chosen_devices
-from gpupanel.planning.sweep_trials import sweep_of, trial_count, trial_profile, trials_of
+from gpupanel.planning.sweep_trials import (
+    repeats_of,
+    runs_of,
+    sweep_of,
+    trial_count,
+    trial_profile,
+    trials_of,
+)
 from gpupanel.planning.visible_gpus import cuda_variables_of
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.profile_file import anchored
@@ -45,7 +52,7 @@ def check_sweep(profile: Profile) -> int:
         return trial_count(profile)
     trials = trials_of(profile)
     for number, values in enumerate(trials, 1):
-        trial_profile(profile, number, values)
+        trial_profile(profile, number, {**values, **repeats_of(profile)[0]})
     return len(trials)
 
 
@@ -57,7 +64,7 @@ def first_trial(profile: Profile) -> Profile:
     """
     if sweep_of(profile).method is SweepMethod.BAYESIAN:
         return profile.for_one_run
-    return trial_profile(profile, 1, trials_of(profile)[0])
+    return trial_profile(profile, 1, runs_of(profile)[0])
 
 
 def check_first_trial(machine: Machine, profile: Profile) -> tuple[Problem, ...]:

@@ -106,6 +106,7 @@ def learned_from(data: DataSettings, seed: int, content: KnownContent) -> Learne
         holdout=data.holdout,
         stratify=data.stratify,
         group=data.chosen_group,
+        fold=data.fold,
         seed=seed,
     )
     return LearnedFrom(place_of(data), content, held_out)

@@ -14,7 +14,7 @@ from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, Indices
 from gpupanel.trainer.datasets.fingerprint import Fingerprint
 from gpupanel.trainer.datasets.learned_from import KnownContent
 from gpupanel.trainer.datasets.replaced_examples import with_replacements
-from gpupanel.trainer.parts.splits import drawn_order, groups_first, parts_of_classes_first
+from gpupanel.trainer.parts.splits import drawn_order, fold, groups_first, parts_of_classes_first
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,9 +57,12 @@ def split(data_set: DataSet, settings: DataSettings, seed: int) -> Split:
     is left for the end.
 
     Raises:
-        ProblemError: The fraction leaves nothing to validate on, or nothing to train on.
+        ProblemError: The fraction leaves nothing to validate on, or nothing to train on; or a fold
+            is to be held out, and a set of its own validates.
     """
     training, validation = data_set.training, data_set.validation
+    if settings.fold is not None and validation is not None:
+        raise ProblemError(_FOLD_BESIDE_SET)
     test = None if data_set.test is None else with_replacements(data_set.test)
     if validation is not None:
         return Split(data_set, with_replacements(training), with_replacements(validation), test)
@@ -118,6 +121,13 @@ def divide(
     fraction = settings.held_out_fraction
     if not fraction:
         return np.arange(examples, dtype=np.int32), np.empty(0, np.int32)
+    if settings.fold is not None and settings.holdout is Holdout.RANDOM:
+        classes = classes if settings.stratify else None
+        order, folds = drawn_order(examples, seed), round(1.0 / fraction)
+        held = fold(settings.fold, folds, order, classes, groups)
+        if len(held) in (0, examples):
+            raise _no_fold(settings.fold, fraction, examples)
+        return np.setdiff1d(np.arange(examples, dtype=np.int32), held), np.sort(held)
     count = round(examples * fraction)
     order, held_back = np.arange(examples, dtype=np.int32)[::-1], count
     if settings.holdout is Holdout.RANDOM:
@@ -129,6 +139,27 @@ def divide(
     if held_back in (0, examples):
         raise _leaves_nothing(examples, fraction, "validate on" if held_back == 0 else "train on")
     return np.sort(order[held_back:]), np.sort(order[:held_back])
+
+
+_FOLD_BESIDE_SET = Problem(
+    code="fold_beside_validation_set",
+    field="data.fold",
+    message="A fold is to be held out, but the data has a validation set of its own, on which each "
+    "fold would be validated alike.",
+    hint="Leave data.fold and sweep.folds out, or take the validation set out of the data.",
+)
+
+
+def _no_fold(number: int, fraction: float, examples: int) -> ProblemError:
+    return ProblemError(
+        Problem(
+            code="fold_missing",
+            field="data.fold",
+            message=f"There is no fold {number:,} of {examples:,} examples in parts of "
+            f"{fraction:.3g}: fewer parts can be held out, as for few groups.",
+            hint="Use fewer folds.",
+        )
+    )
 
 
 def _leaves_nothing(examples: int, fraction: float, rest: str) -> ProblemError:

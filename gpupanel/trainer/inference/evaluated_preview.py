@@ -36,7 +36,7 @@ def evaluated_preview(
         chosen, found = choose_examples(profile, everything)
     except ProblemError as error:
         # What is wrong with a choice is said by the rules of planning.
-        of_choice = ("inference.examples", "data.validation_fraction", "data.stratify")
+        of_choice = ("inference.examples", "data.validation_fraction", "data.stratify", "data.fold")
         return None, tuple(each for each in error.problems if each.field not in of_choice)
     how = None if chosen.learned is None or not chosen.is_part_found else chosen.learned.how
     count = len(chosen.indices)

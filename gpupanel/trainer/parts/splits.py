@@ -46,3 +46,41 @@ def parts_of_classes_first(
     place_in_class = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     is_kept = place_in_class >= np.repeat(parts, sizes)
     return by_class[np.argsort(is_kept, kind="stable")], int(parts.sum())
+
+
+def fold(
+    number: int,
+    folds: int,
+    order: Numbers,
+    classes: npt.NDArray[np.generic] | None = None,
+    groups: npt.NDArray[np.generic] | None = None,
+) -> Numbers:
+    """The examples of one of so many parts: each example is in exactly one of them.
+
+    Args:
+        number: Of the part, from 1.
+        folds: How many parts there are, nearly equal ones.
+        order: All examples, as they are drawn.
+        classes: Of each example, of which each part has its share; ``None``: no matter which.
+        groups: Whole ones are in a part, whatever their classes; ``None``: there are none.
+
+    Returns:
+        None where no such part is left.
+    """
+    ends = [len(order) * place // folds for place in range(folds + 1)]
+    rest, taken = order, order[:0]
+    if number > folds:
+        return taken
+    for place in range(1, number + 1):
+        count = ends[place] - ends[place - 1]
+        if place == folds or len(rest) == 0:
+            count = len(rest)
+        elif groups is not None:
+            rest, count = groups_first(rest, groups, count)
+        elif classes is not None:
+            local, count = parts_of_classes_first(
+                np.arange(len(rest), dtype=np.int32), classes[rest], count
+            )
+            rest = rest[local]
+        taken, rest = rest[:count], rest[count:]
+    return taken

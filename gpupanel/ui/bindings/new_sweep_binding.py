@@ -117,7 +117,7 @@ class NewSweepBinding(QObject):
 
     @Slot()
     def _check(self) -> None:
-        if self._dialog is not None and self._dialog.sweep().values:
+        if self._dialog is not None and self._dialog.sweep().has_trials:
             self._dialog.setChecking()
             self._ask_soon()
 
@@ -128,7 +128,7 @@ class NewSweepBinding(QObject):
 
     @Slot()
     def _ask(self) -> None:
-        if self._dialog is not None and self._dialog.sweep().values:
+        if self._dialog is not None and self._dialog.sweep().has_trials:
             self._starter.propose(self._profile())
 
     @Slot(object)

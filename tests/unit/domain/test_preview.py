@@ -74,11 +74,11 @@ def test_that_a_list_that_was_chosen_in_part_is_filled_up_with_what_was_found() 
 def test_that_the_examples_of_an_evaluation_are_chosen_as_its_preview_found_them() -> None:
     data = ImagesData(path="/i", validation_path="/v", validation_fraction=0.5)
     profile = Profile(task="evaluate", data=data, model=SavedModel(path="/m.keras"))
-    how = HeldOut(held_out_fraction=0.2, holdout=Holdout.LAST, stratify=True, seed=3)
+    how = HeldOut(held_out_fraction=0.2, holdout=Holdout.LAST, stratify=True, fold=3, seed=3)
     held_out = DataPreview(evaluated=EvaluatedPreview(which="validation", count=8, held_out=how))
     filled = with_detected(profile, held_out)
     assert filled.data == ImagesData(
-        path="/i", validation_fraction=0.2, holdout=Holdout.LAST, stratify=True
+        path="/i", validation_fraction=0.2, holdout=Holdout.LAST, stratify=True, fold=3
     )
     assert (filled.inference.examples, filled.training.seed) == ("validation", 3)
 

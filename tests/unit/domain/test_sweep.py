@@ -290,3 +290,24 @@ def test_that_seeds_are_not_swept_twice() -> None:
         )
     ]
     assert said(swept('"training.seed" = [1, 2]')) == []
+
+
+LAST = '[data]\nsource = "digits"\nvalidation_fraction = 0.2\nholdout = "last"'
+
+
+@pytest.mark.parametrize(
+    ("above", "values", "field"),
+    [
+        ("", "", None),
+        ('[data]\nsource = "digits"\nvalidation_fraction = 0.0', RATES, None),
+        (LAST, RATES, "sweep.folds"),
+        ('[data]\nsource = "images"\npath = "a"\nvalidation_path = "b"', RATES, "sweep.folds"),
+        ("", '"data.fold" = [1, 2]', "sweep.values.data.fold"),
+    ],
+)
+def test_that_folds_that_cannot_be_held_out_are_named(
+    above: str, values: str, field: str | None
+) -> None:
+    problems = sweep_mistakes(swept(values, above, "folds = 5"))
+    found = [(each.code, each.field) for each in problems if each.code != "sweep_setting_unused"]
+    assert found == ([] if field is None else [("sweep_folds_impossible", field)])

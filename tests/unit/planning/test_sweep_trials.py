@@ -162,3 +162,15 @@ def test_that_a_sweep_has_only_so_many_runs(method: str) -> None:
     (problem,) = caught.value.problems
     assert (problem.code, problem.field) == ("sweep_too_large", "sweep.seeds")
     assert "1,020 runs: 20 trials with 51 runs each" in problem.message
+
+
+def test_that_a_cross_validation_has_a_run_for_each_fold_and_seed() -> None:
+    alone = parse_profile('name = "digits"\n[sweep]\nmethod = "random"\nfolds = 2\nseeds = 2')
+    assert trials_of(alone) == ({},)
+    assert runs_of(alone) == tuple(
+        {"training.seed": seed, "data.validation_fraction": 0.5, "data.fold": number}
+        for seed in (7, 8)
+        for number in (1, 2)
+    )
+    assert trial_profile(alone, 1, {}).name == "digits 1"
+    assert trial_profile(alone, 1, runs_of(alone)[1]).data.fold == 2

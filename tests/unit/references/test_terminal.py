@@ -102,7 +102,7 @@ def test_that_the_keys_of_a_verb_about_a_profile_are_those(verb: str, tmp_path: 
     done = gpupanel(verb, profile, "--json", *more)
     assert done.returncode == 0, done.stderr
     keys = tuple(json.loads(done.stdout))
-    assert keys == (ANSWERS[verb].keys if verb != "sweep" else ("count", "trials"))
+    assert keys == (ANSWERS[verb].keys if verb != "sweep" else ("count", "runs", "trials"))
 
 
 @pytest.mark.parametrize("verb", ["check", "run", "scan", "summary", "bench", "queue add"])

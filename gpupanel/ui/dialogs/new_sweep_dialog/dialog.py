@@ -78,7 +78,8 @@ class NewSweepDialog(QDialog):
         self._rows_area.setAccessibleName("Settings that are tried")
         empty = EmptyState(
             "No settings yet",
-            "Add the settings that trials differ in: search for one above.",
+            "Add the settings that trials differ in: search for one above. Without any, seeds and "
+            "folds show how much the session's own result varies.",
         )
         self._stack = QStackedLayout()
         self._stack.addWidget(self._rows_area)
@@ -137,7 +138,7 @@ class NewSweepDialog(QDialog):
             words: About all trials together.
             problems: What else keeps the trials from starting on this machine.
         """
-        if not self._sweep.values:
+        if not self._sweep.has_trials:
             self._proposal = None
             self._show_problems({})
             self.trials.setProposal(None, "", ())
@@ -203,7 +204,7 @@ class NewSweepDialog(QDialog):
             row.setValue(self._sweep.values[key], is_grid=is_grid)
         self._stack.setCurrentIndex(0 if self._rows else 1)
         self.finder.setOffers(swept_offers(self._profile), self._sweep.values)
-        if not self._sweep.values:
+        if not self._sweep.has_trials:
             self.trials.setProposal(None, "", ())
         self._show_buttons()
 
@@ -256,7 +257,7 @@ class NewSweepDialog(QDialog):
         is_whole = not self.errors() and not self._is_busy
         is_startable = self._proposal is not None and self._proposal.count > 0
         self._queue.setEnabled(is_whole and is_startable)
-        self._save.setEnabled(is_whole and bool(self._sweep.values))
+        self._save.setEnabled(is_whole and self._sweep.has_trials)
 
     def _compose(self) -> None:
         left = column_in(left_part := QWidget())

@@ -494,3 +494,12 @@ def test_that_a_training_with_a_time_limit_is_not_exported() -> None:
     with pytest.raises(ProblemError) as refused:
         stand_alone_script(profile, plan)
     assert refused.value.problems[0].code == "script_without_time_limit"
+
+
+def test_that_a_fold_is_not_exported() -> None:
+    profile = Profile(data=DigitsData(validation_fraction=0.2, fold=2))
+    plan = prepare(profile, CPU_ONLY).plan
+    assert plan is not None
+    with pytest.raises(ProblemError) as refused:
+        stand_alone_script(profile, plan)
+    assert refused.value.problems[0].code == "script_without_folds"

@@ -382,3 +382,14 @@ def test_that_a_bayesian_trial_is_trained_with_its_seeds_before_the_next_is_chos
     values = [dict(trial.values) for trial in desk.state(sweep).trials]
     assert [each["training.seed"] for each in values] == [7, 8, 7, 8]
     assert values[0]["model.hidden"] == values[1]["model.hidden"] != values[2]["model.hidden"]
+
+
+def test_that_a_profile_is_cross_validated_without_other_values(desk: Desk) -> None:
+    sweep = desk.start(profile("", 'method = "grid"\nfolds = 3'))
+    desk.finish(sweep, 0.5, 0.25)
+    found = [read_run_profile(RunLayout(desk.run_of(each))) for each in desk.state(sweep).trials]
+    assert [each.data.fold for each in found] == [1, 2, 3]
+    assert {each.data.validation_fraction for each in found} == {1 / 3}
+    (trial,) = sweep_status(sweep).trials
+    assert (trial.values, trial.value, trial.spread, trial.measured) == ({}, 0.25, 0.0, 3)
+    assert [run.values["data.fold"] for run in trial.runs] == [1, 2, 3]
