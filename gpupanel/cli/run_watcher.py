@@ -15,7 +15,7 @@ from rich.progress import (
 from gpupanel.cli.interrupts import InterruptMeaning, Interrupts
 from gpupanel.cli.output import print_problems
 from gpupanel.cli.output import progress as console
-from gpupanel.domain.change_text import changes_toml
+from gpupanel.domain.change_toml import changes_toml
 from gpupanel.domain.events import (
     DevicesReady,
     EpochDone,

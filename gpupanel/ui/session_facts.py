@@ -9,7 +9,8 @@ from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.ladder import Ladder
 from gpupanel.domain.model_summary import ModelSummary, SummaryRequest, summary_request
-from gpupanel.domain.preview import DataPreview, PreviewRequest, preview_request
+from gpupanel.domain.preview import DataPreview, PreviewRequest
+from gpupanel.domain.previewed_profile import preview_request
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.self_test import SelfTest

@@ -5,7 +5,8 @@ from pathlib import Path
 from gpupanel.domain.data import DigitsData, NpzData
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.model import SavedModel
-from gpupanel.domain.preview import DataPreview, preview_request
+from gpupanel.domain.preview import DataPreview
+from gpupanel.domain.previewed_profile import preview_request
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, DeviceState, TelemetrySample
