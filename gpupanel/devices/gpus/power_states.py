@@ -64,7 +64,7 @@ class PowerStates:
         if pci_bus_id is None:
             return ""
         try:
-            # Not by pathlib, which takes three times as long: it is read of each GPU again and again.
+            # Not by pathlib, which takes three times as long: it is read again and again.
             with open(f"{self._pci_devices}/{short_bus_id(pci_bus_id)}/power/{name}", "rb") as file:  # noqa: PTH123
                 return file.read().decode("ascii", errors="replace").strip()
         except OSError:
