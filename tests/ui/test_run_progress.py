@@ -173,9 +173,12 @@ def test_that_the_bar_stands_still_once_there_is_a_measure_even_while_it_is_empt
             moves.append(event.type() == QEvent.Type.StyleAnimationUpdate)
             return False
 
-    panel.bar.setStyleSheet("QProgressBar::chunk { background: red; }")
-    panel.resize(1280, 40)
-    panel.bar.resize(600, 8)
+    qtbot.addWidget(panel.bar)
+    panel.bar.setStyleSheet(
+        "QProgressBar { background: white; border: none; border-radius: 2px; }"
+        "QProgressBar::chunk { background: blue; border-radius: 2px; }"
+    )
+    panel.bar.resize(600, 4)
     panel.bar.show()
     panel.setStatus(RunStatus(epoch_total=3), "Importing TensorFlow…")
     noting = Moves(panel)

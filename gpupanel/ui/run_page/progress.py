@@ -120,9 +120,11 @@ class ProgressRow(DroppingRow):
         Qt's style ends the animation when it draws a part that is done; of one that is empty it
         goes on unseen, sixty times a second.
         """
+        self.bar.setUpdatesEnabled(False)  # it is drawn for nobody to see
         self.bar.setRange(0, _BAR_STEPS)
         self.bar.setValue(_BAR_STEPS)
         self.bar.grab()
+        self.bar.setUpdatesEnabled(True)
 
     def _number(self, widest: str, tip: str) -> FigureLabel:
         label = FigureLabel(widest, self)
