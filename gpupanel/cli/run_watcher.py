@@ -1,5 +1,6 @@
 """Following a run in the terminal, with a progress bar on standard error."""
 
+import os
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -45,7 +46,7 @@ from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.runs.processes.frozen_supervisor import frozen_problem
 
 _POLL_S = 0.1
-_READ_S = 0.25
+_READ_S = 0.5
 """Between two readings of a run that writes all the time: the last line of one is followed by no
 other, and is read at once."""
 _REDRAW_S = 1.0
@@ -142,9 +143,9 @@ class _Watcher:
     def __init__(self, layout: RunLayout, epochs: int) -> None:
         self.status = RunStatus(epoch_total=epochs)
         self._layout = layout
+        self._path = str(layout.events)
         self._events = EventTail(layout.events)
         self._size_bytes, self._events_size_bytes, self._read_s = 0, -1, 0.0
-        self._drawn: object = None
         self._drawn_s = 0.0
         self._frozen_s = -_FROZEN_INTERVAL_S
         # Drawn here, where it is known whether anything changed.
@@ -172,7 +173,9 @@ class _Watcher:
             yield from interrupts.pending()
             if self._has_news():
                 self._read_updates()
-            self._draw()
+                self._draw()
+            elif time.monotonic() - self._drawn_s >= _REDRAW_S:
+                self._draw()
             # Who writes is there.
             if time.monotonic() - max(checked_s, self._read_s) > _SUPERVISOR_INTERVAL_S:
                 checked_s = time.monotonic()
@@ -202,7 +205,7 @@ class _Watcher:
     def _has_news(self) -> bool:
         """Whether events were written since they were read last, and it is time to read them."""
         try:
-            size_bytes = self._layout.events.stat().st_size
+            size_bytes = os.stat(self._path).st_size  # noqa: PTH116 - asked ten times a second
         except OSError:
             return True  # who reads them says why
         is_growing = size_bytes != self._size_bytes
@@ -214,7 +217,7 @@ class _Watcher:
     def _read_updates(self) -> None:
         self._read_s = time.monotonic()
         with suppress(OSError):
-            self._events_size_bytes = self._layout.events.stat().st_size
+            self._events_size_bytes = os.stat(self._path).st_size  # noqa: PTH116 - as above
         more = True
         while more:
             for part in self._events.read():
@@ -311,13 +314,11 @@ class _Watcher:
             done, total = status.examples, status.examples_total
             speed = status.examples_per_second or 0.0
             words = f"{done:,} of {total:,} examples  {speed:,.0f} examples/s"
-        drawn, now_s = (words, done, total), time.monotonic()
-        if drawn != self._drawn or now_s - self._drawn_s >= _REDRAW_S:
-            self._drawn, self._drawn_s = drawn, now_s
-            description = visible_line(words)
-            self.bar.update(
-                self._task, description=description, completed=done, total=total, refresh=True
-            )
+        self._drawn_s = time.monotonic()
+        description = visible_line(words)
+        self.bar.update(
+            self._task, description=description, completed=done, total=total, refresh=True
+        )
 
 
 def _epoch_text(epoch: int, total: int) -> str:

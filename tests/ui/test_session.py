@@ -122,6 +122,25 @@ def test_that_free_memory_is_planned_with_and_its_flicker_is_not(qtbot):
     assert preparer.asked[-1][2].sample == _sample(6400)
 
 
+def test_that_the_memory_of_the_machine_plans_anew_only_where_a_good_part_of_it_changed(qtbot):
+    preparer = _CountingPreparer()
+    session = Session(preparer)
+    session.set_inventory(TWO_UNEQUAL)
+
+    def used(mib: int) -> TelemetrySample:
+        reading = DeviceReading(key="cpu", memory_used_mib=mib, memory_total_mib=64_000)
+        return TelemetrySample(time_s=1.0, readings=(reading,))
+
+    for mib in (10_000, 10_900, 9_100):
+        session.set_sample(used(mib))
+    session.prepare_now()
+    assert preparer.asked[-1][2].sample == used(10_000)
+
+    session.set_sample(used(11_000))
+    session.prepare_now()
+    assert preparer.asked[-1][2].sample == used(11_000)
+
+
 def test_that_who_uses_a_device_is_known_also_when_its_memory_did_not_change(qtbot):
     preparer = _CountingPreparer()
     session = Session(preparer)

@@ -32,7 +32,7 @@ class ReadingsView(QWidget):
         super().__init__(parent)
         self._device = device
         self._is_open = True
-        self._numbers: tuple[float | None, ...] = ()
+        self._numbers: tuple[object, ...] = ()
         self._sparkline = Sparkline(color)
         self._utilization = self._number(formatting.percent(100.0))
         self._tag, self._folded_tag = NoticeTag(), NoticeTag(is_short=True)
