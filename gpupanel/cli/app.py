@@ -38,10 +38,12 @@ app = typer.Typer(
 
 def _show_version(asked: bool) -> None:  # noqa: FBT001 - typer calls it with the option's value
     if asked:
+        from gpupanel.devices.sampler import DeviceSampler
         from gpupanel.devices.versions import versions
-        from gpupanel.runs.readiness import read_machine
 
-        for name, shown in versions(read_machine().inventory):
+        with DeviceSampler(wakes=True) as sampler:
+            inventory = sampler.inventory()
+        for name, shown in versions(inventory):
             answers.print(styled(f"{name} {shown}"), soft_wrap=True)
         raise typer.Exit
 

@@ -10,7 +10,7 @@ from gpupanel.cli.output import NONE_GIVEN, shown
 from gpupanel.devices.device_text import link_between, pcie_link, throttling
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
 from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, DeviceState, TelemetrySample
-from gpupanel.planning.prepare import OtherProcesses
+from gpupanel.planning.other_processes import OtherProcesses
 
 _OLD_S = 2.0
 _STATES = {

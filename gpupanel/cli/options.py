@@ -5,8 +5,6 @@ from typing import Annotated
 
 import typer
 
-from gpupanel.domain.cluster import AUTO
-
 ProfileArgument = Annotated[
     Path, typer.Argument(metavar="PROFILE", help="A profile: a .toml file.", show_default=False)
 ]
@@ -70,6 +68,8 @@ def cluster_asked(address: str | None, *, cluster: bool) -> str | None:
         BadParameter: There is an address, and nobody asked about a cluster.
     """
     if cluster:
+        from gpupanel.domain.cluster import AUTO
+
         return address or AUTO
     if address is not None:
         raise typer.BadParameter("an address needs --cluster", param_hint="ADDRESS")

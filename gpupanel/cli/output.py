@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from gpupanel.cli.literal_console import LiteralConsole, paragraph, styled
-from gpupanel.domain.change_text import changes_toml
+from gpupanel.domain.change_toml import changes_toml
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.visible_text import visible_json
 

@@ -5,22 +5,24 @@ from functools import cache
 from pathlib import Path
 
 from gpupanel.cli.output import progress
-from gpupanel.devices.doctor.gpu_support import gpu_support
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.domain.preview import preview_request
+from gpupanel.domain.previewed_profile import preview_request
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
-from gpupanel.planning.allocated_devices import on_allocated
-from gpupanel.planning.job_nodes import on_nodes, sample_of_nodes, with_addresses
 from gpupanel.planning.prepare import Preparation
-from gpupanel.planning.visible_gpus import cuda_variables_of
 from gpupanel.runs.directory.profile_file import anchored, read_profile
 from gpupanel.runs.questions import detected_data
 from gpupanel.runs.questions.data_preview import preview_data
-from gpupanel.runs.readiness import Machine, mended_on, prepared_on, read_machine, read_machines_for
-from gpupanel.runs.slurm.job_nodes import is_job_of_several_nodes, read_nodes
+from gpupanel.runs.readiness import (
+    Machine,
+    ask_doctor,
+    mended_on,
+    prepared_on,
+    read_machine,
+    read_machines_for,
+)
 
 
 def prepared(
@@ -63,6 +65,11 @@ def startable_as_allocated(profile: Profile) -> tuple[Profile, LaunchPlan, Prepa
     Raises:
         ProblemError: It may not start, or there is no GPU where it names some.
     """
+    # Only jobs of a batch system need these.
+    from gpupanel.planning.allocated_devices import on_allocated
+    from gpupanel.planning.visible_gpus import cuda_variables_of
+    from gpupanel.runs.slurm.job_nodes import is_job_of_several_nodes
+
     if is_job_of_several_nodes():
         return _startable_on_nodes(profile)
     machine = read_machine()
@@ -74,6 +81,9 @@ def startable_as_allocated(profile: Profile) -> tuple[Profile, LaunchPlan, Prepa
 
 
 def _startable_on_nodes(profile: Profile) -> tuple[Profile, LaunchPlan, Preparation]:
+    from gpupanel.planning.job_nodes import on_nodes, sample_of_nodes, with_addresses
+    from gpupanel.runs.slurm.job_nodes import read_nodes
+
     with progress.status("Asking the nodes of this job…"):
         nodes = read_nodes()
     moved, inventory, hints = on_nodes(profile, nodes)
@@ -104,4 +114,4 @@ def with_detected_data(profile: Profile) -> Profile:
 
 def _ask_support(gpus: tuple[PhysicalDevice, ...], driver: str | None) -> GpuSupport:
     with progress.status("Checking whether TensorFlow can use the GPUs…"):
-        return gpu_support(gpus, driver)
+        return ask_doctor(gpus, driver)

@@ -1,7 +1,9 @@
 """Following a run in the terminal, with a progress bar on standard error."""
 
+import os
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 
 from rich.progress import (
     BarColumn,
@@ -15,7 +17,7 @@ from rich.progress import (
 from gpupanel.cli.interrupts import InterruptMeaning, Interrupts
 from gpupanel.cli.output import print_problems
 from gpupanel.cli.output import progress as console
-from gpupanel.domain.change_text import changes_toml
+from gpupanel.domain.change_toml import changes_toml
 from gpupanel.domain.events import (
     DevicesReady,
     EpochDone,
@@ -34,16 +36,24 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.files.plan_file import plan_if_readable
 from gpupanel.runs.directory.requests import ask
+from gpupanel.runs.directory.run_lock import is_supervised
 from gpupanel.runs.following.device_report_text import line_text, process_name
 from gpupanel.runs.following.end_text import unsaved_text
-from gpupanel.runs.following.event_tail import Part
-from gpupanel.runs.following.follower import RunFollower
+from gpupanel.runs.following.event_tail import EventTail, Part
 from gpupanel.runs.following.memory_text import freed_text
 from gpupanel.runs.following.status import RunStage, RunStatus
 from gpupanel.runs.history.summaries import summarize_run
+from gpupanel.runs.processes.frozen_supervisor import frozen_problem
 
 _POLL_S = 0.1
+_READ_S = 0.5
+"""Between two readings of a run that writes all the time: the last line of one is followed by no
+other, and is read at once."""
+_REDRAW_S = 1.0
+"""For the time that has passed, while nothing else changes."""
 _SUPERVISOR_INTERVAL_S = 1.0
+_FROZEN_INTERVAL_S = 5.0
+"""How often to ask whether a supervisor that is there was stopped, and its trainers have ended."""
 
 
 def watch_to_its_end(
@@ -133,13 +143,19 @@ class _Watcher:
     def __init__(self, layout: RunLayout, epochs: int) -> None:
         self.status = RunStatus(epoch_total=epochs)
         self._layout = layout
-        self._follower = RunFollower(layout)
+        self._path = str(layout.events)
+        self._events = EventTail(layout.events)
+        self._size_bytes, self._events_size_bytes, self._read_s = 0, -1, 0.0
+        self._drawn_s = 0.0
+        self._frozen_s = -_FROZEN_INTERVAL_S
+        # Drawn here, where it is known whether anything changed.
         self.bar = Progress(
             SpinnerColumn(),
             TextColumn("{task.description}", markup=False),
             BarColumn(),
             TimeElapsedColumn(),
             console=console,
+            auto_refresh=False,
         )
         self._task: TaskID = self.bar.add_task("starting", total=None)
         self._before: _Before | None = None
@@ -155,9 +171,13 @@ class _Watcher:
         self._catch_up()
         while not self.status.has_ended:
             yield from interrupts.pending()
-            self._read_updates()
-            self._draw()
-            if time.monotonic() - checked_s > _SUPERVISOR_INTERVAL_S:
+            if self._has_news():
+                self._read_updates()
+                self._draw()
+            elif time.monotonic() - self._drawn_s >= _REDRAW_S:
+                self._draw()
+            # Who writes is there.
+            if time.monotonic() - max(checked_s, self._read_s) > _SUPERVISOR_INTERVAL_S:
                 checked_s = time.monotonic()
                 self._check_supervisor()
             time.sleep(_POLL_S)
@@ -182,13 +202,27 @@ class _Watcher:
         if self.status.memory_returned is not None:
             self._print_memory(self.status.memory_returned)
 
+    def _has_news(self) -> bool:
+        """Whether events were written since they were read last, and it is time to read them."""
+        try:
+            size_bytes = os.stat(self._path).st_size  # noqa: PTH116 - asked ten times a second
+        except OSError:
+            return True  # who reads them says why
+        is_growing = size_bytes != self._size_bytes
+        self._size_bytes = size_bytes
+        if size_bytes == self._events_size_bytes:
+            return False
+        return not is_growing or time.monotonic() - self._read_s >= _READ_S
+
     def _read_updates(self) -> None:
+        self._read_s = time.monotonic()
+        with suppress(OSError):
+            self._events_size_bytes = os.stat(self._path).st_size  # noqa: PTH116 - as above
         more = True
         while more:
-            update = self._follower.poll()
-            for part in update.parts:
+            for part in self._events.read():
                 self._take(part)
-            more = update.has_more
+            more = self._events.has_more
 
     def _take(self, event: Part) -> None:
         self.status = self.status.after(event)
@@ -235,12 +269,18 @@ class _Watcher:
         console.print(words, highlight=False)
 
     def _check_supervisor(self) -> None:
+        if is_supervised(self._layout):
+            if time.monotonic() - self._frozen_s < _FROZEN_INTERVAL_S:
+                return
+            self._frozen_s = time.monotonic()
+            problem = frozen_problem(self._layout)
+            if problem is not None and problem != self._printed_problem:
+                print_problems([problem])
+            self._printed_problem = problem
+            return
         summary = summarize_run(self._layout, with_since=False)
         if summary.is_running:
-            if summary.problem is not None and summary.problem != self._printed_problem:
-                print_problems([summary.problem])
-            self._printed_problem = summary.problem
-            return
+            return  # it has just been started
         self._read_updates()  # it may have written its last word just now
         if self.status.has_ended:
             return
@@ -274,7 +314,11 @@ class _Watcher:
             done, total = status.examples, status.examples_total
             speed = status.examples_per_second or 0.0
             words = f"{done:,} of {total:,} examples  {speed:,.0f} examples/s"
-        self.bar.update(self._task, description=visible_line(words), completed=done, total=total)
+        self._drawn_s = time.monotonic()
+        description = visible_line(words)
+        self.bar.update(
+            self._task, description=description, completed=done, total=total, refresh=True
+        )
 
 
 def _epoch_text(epoch: int, total: int) -> str:

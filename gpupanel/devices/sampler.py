@@ -106,6 +106,7 @@ class DeviceSampler:
         self._readers: dict[str, GpuReader] = {}
         self._listed_s: dict[str, float] = {}
         self._lost: frozenset[str] = frozenset()
+        self._asleep: frozenset[str] = frozenset()
         self._inventory: DeviceInventory | None = None
         self._disk: DiskReading | None = None
         self._is_first_refresh = True
@@ -235,10 +236,10 @@ class DeviceSampler:
         return _NO_ANSWER if is_waiting and not self._registry.gpus else None
 
     def _reading_calls(self) -> list[SlowCall]:
+        read = [gpu for gpu in self._registry.gpus if self._is_read(gpu)]
+        self._asleep = frozenset(gpu.device.key for gpu in read if self._registry.is_asleep(gpu))
         gpus = {
-            gpu.device.key: None if self._registry.is_asleep(gpu) else gpu.nvml
-            for gpu in self._registry.gpus
-            if self._is_read(gpu)
+            gpu.device.key: None if gpu.device.key in self._asleep else gpu.nvml for gpu in read
         }
         # The instances of a GPU in MIG mode come and go for good.
         self._readers = {key: each for key, each in self._readers.items() if key in gpus}
@@ -306,7 +307,7 @@ class DeviceSampler:
     def _reading(self, gpu: KnownGpu, since_s: float, *, is_reopening: bool) -> DeviceReading:
         device, reader = gpu.device, self._readers.get(gpu.device.key)
         total = device.memory_total_mib
-        if self._registry.driver is not None and self._registry.is_asleep(gpu):
+        if self._registry.driver is not None and device.key in self._asleep:
             return DeviceReading(key=device.key, state=DeviceState.ASLEEP, memory_total_mib=total)
         if self._registry.is_resting:
             last = DeviceReading(key=device.key) if reader is None else reader.reading(since_s)

@@ -1,4 +1,4 @@
-"""A change to a profile as text: in the words of its setting for people, as TOML for the terminal.
+"""A change to a profile in the words of its setting, for people.
 
 Changes also come from files of runs; one that fits no setting is shown as TOML.
 """
@@ -8,6 +8,7 @@ from typing import Any, Final, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
+from gpupanel.domain.change_toml import change_toml
 from gpupanel.domain.data import DataSettings
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.kind import SOURCE, kinds_of
@@ -71,17 +72,6 @@ def change_text(change: Change, names: Mapping[str, str] | None = None) -> str:
 def changes_text(changes: Sequence[Change], names: Mapping[str, str] | None = None) -> str:
     """Several changes in words: "Shares: 3 + 2; Mixed precision: on"; empty without any."""
     return "; ".join(change_text(change, names) for change in changes)
-
-
-def change_toml(change: Change) -> str:
-    """The change as a profile has it: ``strategy.shares = [3, 2]``, ``without memory.default``."""
-    key = ".".join(change.path)
-    return f"without {key}" if change.value is None else f"{key} = {toml_value(change.value)}"
-
-
-def changes_toml(changes: Sequence[Change]) -> str:
-    """Several changes as a profile has them, separated by commas; empty without any."""
-    return ", ".join(change_toml(change) for change in changes)
 
 
 def _memory_text(change: Change, device: str, path: Sequence[str]) -> str:

@@ -1,6 +1,7 @@
 """Where a device is on the PCI bus, whoever writes it down."""
 
 import re
+from functools import lru_cache
 from typing import Final
 
 _ADDRESS: Final = re.compile(
@@ -11,6 +12,7 @@ _ADDRESS: Final = re.compile(
 """NVML writes the domain with 8 digits (``00000000:01:00.0``), CUDA and the kernel with 4."""
 
 
+@lru_cache(maxsize=256)  # asked of the same few GPUs with each sample
 def pci_address(written: str | None) -> tuple[int, int, int, int] | None:
     """Domain, bus, device and function; ``None`` for what is no PCI bus id."""
     found = None if written is None else _ADDRESS.fullmatch(written.strip())
@@ -32,6 +34,7 @@ def is_same_pci_device(one: str | None, other: str | None) -> bool | None:
     return _kept(*first) == _kept(*second)
 
 
+@lru_cache(maxsize=256)
 def short_bus_id(written: str) -> str:
     """A PCI bus id as CUDA and the kernel write it: ``0000:01:00.0``; anything else as it is."""
     address = pci_address(written)

@@ -14,6 +14,7 @@ from gpupanel.domain.model import DEFAULT_MODEL, ModelSettings
 from gpupanel.domain.setting import setting
 from gpupanel.domain.strategy import StrategySettings
 from gpupanel.domain.sweep import SweepSettings
+from gpupanel.domain.task import Task
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.domain.value import MOST_PLACES, Mib, PlaceCount, Value
 
@@ -21,9 +22,6 @@ SCHEMA_VERSION = 1
 """The format that this version reads and writes."""
 LONGEST_NAME = 200
 """Characters of a profile's name."""
-
-Task = Literal["train", "evaluate", "predict"]
-"""What is done with the data."""
 
 
 class DeviceDescription(Value):

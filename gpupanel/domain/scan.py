@@ -7,7 +7,8 @@ from pydantic import AfterValidator
 from gpupanel.domain.data import DataSettings
 from gpupanel.domain.data_source import Target
 from gpupanel.domain.problem import Problem
-from gpupanel.domain.profile import Profile, Task
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.task import Task
 from gpupanel.domain.value import Value
 from gpupanel.domain.visible_text import visible_line
 

@@ -4,38 +4,23 @@ from dataclasses import replace
 
 from pydantic import Field
 
-from gpupanel.domain.device import DeviceInventory, PhysicalDevice
+from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.device_memory import DeviceMemory
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.stages import Stage
-from gpupanel.domain.telemetry import DeviceProcess, TelemetrySample
 from gpupanel.domain.value import Value
 from gpupanel.planning.balanced_stages import balanced_placement, planned_stages
 from gpupanel.planning.context import NOTHING_KNOWN, Known, planning_context
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.memory_estimate import largest_batch, memory_estimate, with_data_placed
 from gpupanel.planning.memory_room import room_mib
+from gpupanel.planning.other_processes import OtherProcesses, other_processes
 from gpupanel.planning.rules.registry import RULES
 
 _ORDER = list(Severity)
 _MOST_FIXES = 50
-
-
-class OtherProcesses(Value):
-    """The processes on one chosen GPU.
-
-    Attributes:
-        memory_mib: What they hold together: as the GPU says, which counts also what it may not
-            report process by process.
-        processes: Who holds most first.
-    """
-
-    device_key: str
-    device_name: str
-    memory_mib: int | None
-    processes: tuple[DeviceProcess, ...]
 
 
 class Preparation(Value):
@@ -112,26 +97,3 @@ def mended(profile: Profile, inventory: DeviceInventory, known: Known = NOTHING_
             break
         profile = apply_fix(profile, fix)
     return profile
-
-
-def other_processes(
-    devices: tuple[PhysicalDevice, ...], sample: TelemetrySample | None
-) -> tuple[OtherProcesses, ...]:
-    """An entry for each chosen GPU that somebody uses, in the devices' order."""
-    held = []
-    readings = {} if sample is None else {each.key: each for each in sample.readings}
-    for device in devices:
-        reading = readings.get(device.key) if device.is_gpu else None
-        if reading is None or not reading.processes:
-            continue
-        held.append(
-            OtherProcesses(
-                device_key=device.key,
-                device_name=device.name,
-                memory_mib=reading.memory_used_mib,
-                processes=tuple(
-                    sorted(reading.processes, key=lambda process: -(process.memory_used_mib or 0))
-                ),
-            )
-        )
-    return tuple(held)

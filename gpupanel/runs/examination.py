@@ -2,8 +2,8 @@
 
 from threading import Event
 
-from gpupanel.devices.doctor import DoctorReport
-from gpupanel.devices.doctor import examine as examine_devices
+from gpupanel.devices.doctor.examination import examine as examine_devices
+from gpupanel.devices.doctor.report import DoctorReport
 from gpupanel.runs.folder_examination import examined_folders
 
 

@@ -2,8 +2,7 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
@@ -11,8 +10,6 @@ from gpupanel.domain.cluster import devices_of, sample_of
 from gpupanel.domain.device import CPU_KEY, DeviceInventory, DeviceKind, PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.inherited_variables import reported_variables
-from gpupanel.domain.ladder import Ladder
-from gpupanel.domain.model_summary import ModelSummary
 from gpupanel.domain.plan import LaunchPlan, PlannedDevice
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, ProblemError
@@ -28,11 +25,8 @@ from gpupanel.planning.device_answers import (
     stopped_answering,
     unresponsive_among,
 )
-from gpupanel.planning.ladder.rungs import ladder
 from gpupanel.planning.prepare import Preparation, mended, prepare
 from gpupanel.planning.visible_gpus import cuda_variables_of
-from gpupanel.runs.directory.profile_file import anchored
-from gpupanel.runs.history.measured_speeds import device_speeds
 from gpupanel.runs.self_test_memory import recall_self_test
 
 # What asks the driver and TensorFlow is imported when it is needed: the window, which imports this
@@ -165,7 +159,7 @@ def prepared_on(
         try_import: Asks whether TensorFlow can be imported; only where packages of elsewhere make
             that doubtful, and nobody was asked about GPUs, which answers it.
     """
-    known = _known(machine, profile, preview, ask_support, step)
+    known = known_on(machine, profile, preview, ask_support, step)
     found = prepare(profile, machine.inventory, known)
     doubted = [each for each in found.problems if each.code == _DOUBTFUL]
     is_here = found.plan is not None and not found.plan.is_on_nodes
@@ -176,33 +170,6 @@ def prepared_on(
     return found.model_copy(update={"problems": (spoiled, *others)})
 
 
-def ladder_on(
-    machine: Machine,
-    profile: Profile,
-    preview: DataPreview,
-    found: ModelSummary,
-    ask_support: AskSupport = ask_doctor,
-) -> Ladder:
-    """The ways in which a profile's training fits that machine.
-
-    Args:
-        machine: As it was read.
-        profile: What somebody chose.
-        preview: Of its data.
-        found: Its model, with what a step holds computed in every way.
-        ask_support: Asks which GPUs TensorFlow can use.
-    """
-    if found.problems and not found.variants:
-        return Ladder(problems=found.problems)
-    known = _known(machine, profile, preview, ask_support, found.step)
-    speeds = device_speeds(anchored(profile, Path.cwd()), machine.inventory)
-    known = replace(known, variants=found.variants, speeds=speeds)
-    problems = prepare(profile, machine.inventory, known).problems
-    refused = tuple(each for each in problems if each.is_error)
-    ways = ladder(profile, machine.inventory, known)
-    return ways if ways.rungs else ways.model_copy(update={"problems": refused})
-
-
 def mended_on(
     machine: Machine,
     profile: Profile,
@@ -210,8 +177,20 @@ def mended_on(
     ask_support: AskSupport = ask_doctor,
 ) -> Profile:
     """The profile with every fix that is offered for errors and warnings on that machine."""
-    known = _known(machine, profile, preview, ask_support)
+    known = known_on(machine, profile, preview, ask_support)
     return described(mended(profile, machine.inventory, known), machine.inventory)
+
+
+def known_on(
+    machine: Machine,
+    profile: Profile,
+    preview: DataPreview | None,
+    ask_support: AskSupport,
+    step: StepMemory | None = None,
+) -> Known:
+    """What is known of that machine and of a run on it; arguments as of :func:`prepared_on`."""
+    support = _support_for(machine, profile, ask_support)
+    return Known(machine.sample, preview, support, step, recall_self_test(machine.inventory))
 
 
 def check_devices_answer(plan: LaunchPlan, read: Callable[[], Machine] = read_machine) -> None:
@@ -232,17 +211,6 @@ def check_devices_answer(plan: LaunchPlan, read: Callable[[], Machine] = read_ma
     gone = [gpu for gpu in gpus if gpu.key not in answering]
     if gone:
         raise ProblemError(_gone(gone, machine))
-
-
-def _known(
-    machine: Machine,
-    profile: Profile,
-    preview: DataPreview | None,
-    ask_support: AskSupport,
-    step: StepMemory | None = None,
-) -> Known:
-    support = _support_for(machine, profile, ask_support)
-    return Known(machine.sample, preview, support, step, recall_self_test(machine.inventory))
 
 
 def _support_for(machine: Machine, profile: Profile, ask_support: AskSupport) -> GpuSupport | None:

@@ -6,8 +6,8 @@ import traceback
 from gpupanel.domain.device import CPU_KEY
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Fix, Problem, ProblemError
-from gpupanel.domain.profile import Task
 from gpupanel.domain.strategy import AllReduce, StrategyKind
+from gpupanel.domain.task import Task
 from gpupanel.domain.unsafe_files import unsafe_file
 from gpupanel.files.file_obstacles import FileObstacle
 from gpupanel.files.guarded_files import UnsafeFileError

@@ -3,10 +3,9 @@
 The limit is this machine's memory, since what is unpacked here is held in it.
 """
 
+import os
 import zipfile
 from pathlib import Path
-
-import psutil
 
 from gpupanel.domain.problem import Problem, ProblemError
 
@@ -17,7 +16,7 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 def memory_bytes() -> int:
     """The memory of this machine."""
-    return int(psutil.virtual_memory().total)
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def check_unpacked(archive: zipfile.ZipFile, path: Path, field: str) -> None:

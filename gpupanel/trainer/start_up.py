@@ -18,8 +18,9 @@ from gpupanel.trainer.datasets.progress import OnProgress, ignore_progress
 from gpupanel.trainer.datasets.source import Reading, read_data, source_of
 from gpupanel.trainer.datasets.split import Split, split
 from gpupanel.trainer.device_log import show_device_log
-from gpupanel.trainer.downloads.download import OnDownload, fetch
+from gpupanel.trainer.downloads.download import fetch
 from gpupanel.trainer.downloads.keras_cache import needs_download
+from gpupanel.trainer.downloads.progress import OnDownload
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.models.kept_head import kept_classes, with_kept_classes

@@ -1,7 +1,7 @@
 """Who uses the chosen devices already, in words."""
 
 from gpupanel.domain.telemetry import DeviceProcess
-from gpupanel.planning.prepare import OtherProcesses
+from gpupanel.planning.other_processes import OtherProcesses
 from gpupanel.ui import formatting
 from gpupanel.ui.device_labels import DeviceLabels
 

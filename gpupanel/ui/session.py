@@ -21,7 +21,7 @@ from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui.edit_history import EditHistory
 from gpupanel.ui.run_state import ButtonStates, RunState, button_states
 from gpupanel.ui.run_texts import state_text, state_tone
-from gpupanel.ui.session_facts import Preparer, SessionFacts, device_use
+from gpupanel.ui.session_facts import Preparer, SessionFacts, is_used_alike
 from gpupanel.ui.widgets.labels import Tone
 
 _LOOKING = "Looking for devices…"
@@ -315,7 +315,7 @@ class Session(QObject):
         While a run goes on its own use would look like a lack of memory to the next one, so the
         sample from before it stays in force.
         """
-        if self._run_state.is_busy or device_use(sample) == device_use(self._facts.sample):
+        if self._run_state.is_busy or is_used_alike(self._facts.sample, sample):
             return
         self._facts.sample = sample
         if not self._timer.isActive():

@@ -3,23 +3,29 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from gpupanel.domain.device import DeviceInventory
+from gpupanel.domain.device import CPU_KEY, DeviceInventory
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.ladder import Ladder
 from gpupanel.domain.model_summary import ModelSummary, SummaryRequest, summary_request
-from gpupanel.domain.preview import DataPreview, PreviewRequest, preview_request
+from gpupanel.domain.preview import DataPreview, PreviewRequest
+from gpupanel.domain.previewed_profile import preview_request
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.self_test import SelfTest
-from gpupanel.domain.telemetry import DeviceState, TelemetrySample
+from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
 from gpupanel.planning.context import Known
 from gpupanel.planning.ladder.rungs import ladder
 from gpupanel.planning.prepare import Preparation, prepare
 
 if TYPE_CHECKING:
     from gpupanel.domain.step_memory import StepMemory, StepVariant
+
+_NOTICED_MIB: Final = 64
+"""A change of a device's memory in use that plans anew."""
+_NOTICED_PART_OF_HOST: Final = 64
+"""Of the machine's own memory, which changes all the time, a part of it."""
 
 Preparer = Callable[[Profile, DeviceInventory, Known], Preparation]
 
@@ -138,23 +144,27 @@ def cluster_address(profile: Profile) -> str:
     return "" if profile.cluster is None else profile.cluster.address
 
 
-DeviceUse = tuple[tuple[str, DeviceState, int | None, tuple[int, ...]], ...]
+def is_used_alike(before: TelemetrySample | None, now: TelemetrySample) -> bool:
+    """Whether a plan would find the devices as before: who answers, who uses them, what is free.
+
+    A little more or less memory in use plans nothing anew: on a desktop that would be each second.
+    """
+    if before is None or len(before.readings) != len(now.readings):
+        return False
+    return all(map(_is_alike, before.readings, now.readings))
 
 
-def device_use(sample: TelemetrySample | None) -> DeviceUse | None:
-    """What of a sample a plan depends on: state, memory in use and processes of each device."""
-    if sample is None:
-        return None
-    # In steps of 64 MiB: a browser's flicker must not plan anew twice a second.
-    return tuple(
-        (
-            r.key,
-            r.state,
-            None if r.memory_used_mib is None else r.memory_used_mib // 64,
-            tuple(process.pid for process in r.processes),
-        )
-        for r in sample.readings
-    )
+def _is_alike(before: DeviceReading, now: DeviceReading) -> bool:
+    if (before.key, before.state) != (now.key, now.state):
+        return False
+    if [each.pid for each in before.processes] != [each.pid for each in now.processes]:
+        return False
+    if before.memory_used_mib is None or now.memory_used_mib is None:
+        return before.memory_used_mib is now.memory_used_mib
+    noticed = _NOTICED_MIB
+    if now.key == CPU_KEY:
+        noticed = max(noticed, (now.memory_total_mib or 0) // _NOTICED_PART_OF_HOST)
+    return abs(now.memory_used_mib - before.memory_used_mib) < noticed
 
 
 def _gravity(problem: Problem) -> int:

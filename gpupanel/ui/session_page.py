@@ -4,7 +4,8 @@ from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtWidgets import QApplication, QLabel, QStackedLayout, QWidget
 
 from gpupanel.domain.model_summary import ModelSummary, SummaryRequest, summary_request
-from gpupanel.domain.preview import DataPreview, PreviewRequest, preview_request
+from gpupanel.domain.preview import DataPreview, PreviewRequest
+from gpupanel.domain.previewed_profile import preview_request
 from gpupanel.domain.problem import Fix
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.layers import ModelLayer, model_layers

@@ -167,6 +167,7 @@ def main() -> int:
         mock.patch.dict(os.environ, dict.fromkeys(FOLDERS, folder)),
         mock.patch.object(device_worker, "machine_devices", return_value=EightDevices()),
         mock.patch.object(run_reader, "COALESCE_MS", 0),
+        mock.patch.object(run_reader, "STEADY_MS", 0),
         mock.patch.object(run_reader, "POLL_MS", 20),
     ):
         full, day, after = follow_day(

@@ -12,7 +12,7 @@ from gpupanel.domain.data import DigitsData, PythonData
 from gpupanel.domain.events import RunEnded, RunStarted, encode_event
 from gpupanel.domain.model import MlpModel, PythonModel
 from gpupanel.domain.outcome import Outcome
-from gpupanel.domain.preview import preview_request
+from gpupanel.domain.previewed_profile import preview_request
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.profile_toml import dump_profile

@@ -17,7 +17,7 @@ import pytest
 
 from gpupanel.domain.events import EpochDone, EvaluationDone, Event, TrainingEnded, decode_event
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.domain.preview import preview_request, with_detected
+from gpupanel.domain.previewed_profile import preview_request, with_detected
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.confusion_file import read_confusion

@@ -11,7 +11,8 @@ from gpupanel.domain.data import DataSettings
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import SavedModel
 from gpupanel.domain.optimizer import Optimizer
-from gpupanel.domain.preview import PreviewRequest, with_detected
+from gpupanel.domain.preview import PreviewRequest
+from gpupanel.domain.previewed_profile import with_detected
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings

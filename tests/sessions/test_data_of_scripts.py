@@ -23,7 +23,8 @@ from gpupanel.domain.data import (
     Target,
     WineData,
 )
-from gpupanel.domain.preview import PreviewRequest, with_detected
+from gpupanel.domain.preview import PreviewRequest
+from gpupanel.domain.previewed_profile import with_detected
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script import data_section
 from gpupanel.trainer.datasets.images.sets import list_sets

@@ -7,7 +7,8 @@ import pytest
 from PIL import UnidentifiedImageError
 
 from gpupanel.domain.data import ImagesData
-from gpupanel.domain.preview import DataPreview, with_detected
+from gpupanel.domain.preview import DataPreview
+from gpupanel.domain.previewed_profile import with_detected
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.data_section import data_section, script_of
 from gpupanel.trainer.datasets.examples import Examples

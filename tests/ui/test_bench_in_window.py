@@ -21,7 +21,8 @@ from gpupanel.domain.bench import (
     LeftOut,
     with_efficiency,
 )
-from gpupanel.domain.preview import DataPreview, preview_request
+from gpupanel.domain.preview import DataPreview
+from gpupanel.domain.previewed_profile import preview_request
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings

@@ -4,7 +4,8 @@ import pytest
 from PySide6.QtWidgets import QLabel
 
 from gpupanel.domain.telemetry import DeviceProcess
-from gpupanel.planning.prepare import OtherProcesses, Preparation
+from gpupanel.planning.other_processes import OtherProcesses
+from gpupanel.planning.prepare import Preparation
 from gpupanel.runs.following.status import RunStage, RunStatus
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.panels.plan_panel import PlanPanel

@@ -11,7 +11,8 @@ from PySide6.QtCore import QSettings, Qt
 from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from gpupanel.domain.preview import DataPreview, preview_request
+from gpupanel.domain.preview import DataPreview
+from gpupanel.domain.previewed_profile import preview_request
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.own_data import Pretrained, pretrained_networks
 from gpupanel.planning.starting_profile import starting_profile

@@ -7,7 +7,8 @@ from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from gpupanel.domain.preview import DataPreview, preview_request
+from gpupanel.domain.preview import DataPreview
+from gpupanel.domain.previewed_profile import preview_request
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.runs.history.past_speed import PastSpeed

@@ -1,5 +1,5 @@
 from gpupanel.domain.telemetry import DeviceProcess
-from gpupanel.planning.prepare import OtherProcesses
+from gpupanel.planning.other_processes import OtherProcesses
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.process_text import other_process_lines, process_label
 from tests.fakes.devices import RTX_4090, TWO_UNEQUAL

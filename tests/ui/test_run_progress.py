@@ -1,6 +1,7 @@
 """The row with step, epoch, speed and time left."""
 
 import pytest
+from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QLabel
 
 from gpupanel.domain.events import DataProgressed, FineTuningBegan, Phase
@@ -162,3 +163,32 @@ def test_that_a_clock_set_back_meanwhile_gives_no_negative_time(panel):
     )
     texts, _ = _shown(panel, ended)
     assert f"took {formatting.DASH}" in texts
+
+
+def test_that_the_bar_stands_still_once_there_is_a_measure_even_while_it_is_empty(qtbot, panel):
+    moves = []
+
+    class Moves(QObject):
+        def eventFilter(self, watched, event):
+            moves.append(event.type() == QEvent.Type.StyleAnimationUpdate)
+            return False
+
+    qtbot.addWidget(panel.bar)
+    panel.bar.setStyleSheet(
+        "QProgressBar { background: white; border: none; border-radius: 2px; }"
+        "QProgressBar::chunk { background: blue; border-radius: 2px; }"
+    )
+    panel.bar.resize(600, 4)
+    panel.bar.show()
+    panel.setStatus(RunStatus(epoch_total=3), "Importing TensorFlow…")
+    noting = Moves(panel)
+    panel.bar.installEventFilter(noting)
+    qtbot.waitUntil(lambda: any(moves))
+
+    panel.setStatus(HALFWAY.model_copy(update={"step": 1, "step_total": 10**6}), "Training")
+
+    qtbot.wait(50)  # what was on its way
+    moves.clear()
+    qtbot.wait(200)
+    assert panel.bar.value() == 0
+    assert not any(moves)

@@ -5,7 +5,8 @@ from pathlib import Path
 from gpupanel.domain.data import DigitsData, NpzData
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.model import SavedModel
-from gpupanel.domain.preview import DataPreview, preview_request
+from gpupanel.domain.preview import DataPreview
+from gpupanel.domain.previewed_profile import preview_request
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, DeviceState, TelemetrySample
@@ -119,6 +120,25 @@ def test_that_free_memory_is_planned_with_and_its_flicker_is_not(qtbot):
 
     assert len(preparer.asked) == 2
     assert preparer.asked[-1][2].sample == _sample(6400)
+
+
+def test_that_the_memory_of_the_machine_plans_anew_only_where_a_good_part_of_it_changed(qtbot):
+    preparer = _CountingPreparer()
+    session = Session(preparer)
+    session.set_inventory(TWO_UNEQUAL)
+
+    def used(mib: int) -> TelemetrySample:
+        reading = DeviceReading(key="cpu", memory_used_mib=mib, memory_total_mib=64_000)
+        return TelemetrySample(time_s=1.0, readings=(reading,))
+
+    for mib in (10_000, 10_900, 9_100):
+        session.set_sample(used(mib))
+    session.prepare_now()
+    assert preparer.asked[-1][2].sample == used(10_000)
+
+    session.set_sample(used(11_000))
+    session.prepare_now()
+    assert preparer.asked[-1][2].sample == used(11_000)
 
 
 def test_that_who_uses_a_device_is_known_also_when_its_memory_did_not_change(qtbot):

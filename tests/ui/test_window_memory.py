@@ -106,6 +106,7 @@ def followed(
     # Else a child is asked about the GPUs, and what it says appears some seconds later.
     monkeypatch.setattr(gpu_support, "remembered_support", lambda *_: GpuSupport())
     monkeypatch.setattr(run_reader, "COALESCE_MS", 0)
+    monkeypatch.setattr(run_reader, "STEADY_MS", 0)
     monkeypatch.setattr(run_reader, "POLL_MS", 20)
     settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
     window = new_window(settings, runs_dir, Person())

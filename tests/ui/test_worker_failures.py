@@ -16,7 +16,8 @@ from PySide6.QtWidgets import QPushButton
 from gpupanel.domain.asked_prediction import PredictionAnswer, PredictionAsked
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.model import SavedModel
-from gpupanel.domain.preview import DataPreview, preview_request
+from gpupanel.domain.preview import DataPreview
+from gpupanel.domain.previewed_profile import preview_request
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.sweep import SweepSettings

@@ -7,11 +7,9 @@ import typer
 from rich.table import Table
 
 from gpupanel.cli.device_table import print_gpu_processes
-from gpupanel.cli.file_endings import check_is_toml
 from gpupanel.cli.options import JsonOption, ProfileArgument, RunsDirOption
 from gpupanel.cli.output import NONE_GIVEN, answers, print_json, print_problems
 from gpupanel.cli.preparation import prepared
-from gpupanel.domain.model_summary import summary_request
 from gpupanel.domain.number_text import count
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
@@ -21,7 +19,6 @@ from gpupanel.planning.prepare import Preparation
 from gpupanel.runs.directory.profile_file import anchored, write_profile
 from gpupanel.runs.folder_examination import folder_problem_in_time
 from gpupanel.runs.locations import default_runs_dir
-from gpupanel.runs.questions.model_summary import summarize_model
 from gpupanel.runs.trust.trusted import code_problems
 
 
@@ -45,6 +42,8 @@ def check(
     preparation = Preparation()
     try:
         if fixed is not None:
+            from gpupanel.cli.file_endings import check_is_toml
+
             check_is_toml(fixed)
         read, preparation = prepared(profile, with_preview=True, mend=fixed is not None)
         of_folder = folder_problem_in_time((runs_dir or default_runs_dir()).absolute())
@@ -75,6 +74,9 @@ def _block_problems(profile: Profile) -> tuple[Problem, ...]:
     """Why the activations of the model cannot be computed again: its layers have to be built."""
     if profile.task != "train" or profile.training.recompute is Recompute.NONE:
         return ()
+    from gpupanel.domain.model_summary import summary_request
+    from gpupanel.runs.questions.model_summary import summarize_model
+
     found = summarize_model(summary_request(anchored(profile, Path.cwd()))).problems
     return tuple(each for each in found if each.field == "training.recompute")
 

@@ -5,7 +5,6 @@ from typing import Annotated, Final
 
 import typer
 
-from gpupanel.cli.cluster_table import cluster_document, print_cluster
 from gpupanel.cli.device_document import device_document, unresponsive_document
 from gpupanel.cli.device_table import device_details, device_table, process_table
 from gpupanel.cli.options import ClusterAddressArgument, JsonOption, cluster_asked
@@ -14,7 +13,6 @@ from gpupanel.devices.device_text import unresponsive_sentence
 from gpupanel.devices.sampler import PATIENT_S, DeviceSampler
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.problem import ProblemError
-from gpupanel.runs.cluster.reading import read_cluster
 
 _BUSY_S: Final = 0.2
 """How long to observe the processor to say how busy it is: the kernel counts in ticks of 10 ms."""
@@ -66,6 +64,10 @@ def devices(
 
 
 def _devices_of_cluster(address: str, *, json: bool) -> None:
+    # Of what a cluster needs, this machine's own devices need nothing.
+    from gpupanel.cli.cluster_table import cluster_document, print_cluster
+    from gpupanel.runs.cluster.reading import read_cluster
+
     try:
         with progress.status("Asking the nodes of the cluster…"):
             reading = read_cluster(address)

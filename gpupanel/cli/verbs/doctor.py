@@ -18,8 +18,7 @@ from gpupanel.cli.output import (
     progress,
     refuse,
 )
-from gpupanel.devices.doctor import DoctorReport
-from gpupanel.devices.doctor.report import Fact, FactGroup
+from gpupanel.devices.doctor.report import DoctorReport, Fact, FactGroup
 from gpupanel.domain.problem import ProblemError
 from gpupanel.planning.cluster_check import cluster_problems
 from gpupanel.runs.cluster.reading import read_cluster

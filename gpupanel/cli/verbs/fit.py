@@ -13,15 +13,16 @@ from gpupanel.cli.output import (
     print_problems,
     progress,
 )
-from gpupanel.domain.change_text import changes_toml
+from gpupanel.domain.change_toml import changes_toml
 from gpupanel.domain.device_memory import DeviceMemory
 from gpupanel.domain.ladder import Ladder, Rung
 from gpupanel.domain.model_summary import ModelSummary, summary_request
 from gpupanel.domain.number_text import count, memory_size
-from gpupanel.domain.preview import preview_request
+from gpupanel.domain.previewed_profile import preview_request
+from gpupanel.runs.ladder import ladder_on
 from gpupanel.runs.questions.data_preview import preview_data
 from gpupanel.runs.questions.model_summary import summarize_model
-from gpupanel.runs.readiness import ladder_on, read_machine
+from gpupanel.runs.readiness import read_machine
 
 _NOT_KNOWN = "What a step of this model holds cannot be estimated before it is trained."
 

@@ -20,7 +20,7 @@ from gpupanel.domain.model_summary import (
     summary_request,
     summary_sentence,
 )
-from gpupanel.domain.preview import preview_request
+from gpupanel.domain.previewed_profile import preview_request
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.prepare import Preparation
 from gpupanel.runs.questions.data_preview import preview_data

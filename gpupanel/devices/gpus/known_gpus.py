@@ -23,11 +23,14 @@ class KnownGpus:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self._by_key: dict[str, KnownGpu] = {}
+        self._in_order: tuple[KnownGpu, ...] | None = ()
 
     def all(self) -> tuple[KnownGpu, ...]:
         """In PCI bus order, instances behind their GPU."""
         with self.lock:
-            return tuple(sorted(self._by_key.values(), key=_place))
+            if self._in_order is None:
+                self._in_order = tuple(sorted(self._by_key.values(), key=_place))
+            return self._in_order
 
     def get(self, key: str) -> KnownGpu | None:
         """The one with that UUID."""
@@ -72,6 +75,7 @@ class KnownGpus:
         """Add it, in place of an earlier one with its UUID."""
         with self.lock:
             self._by_key[gpu.device.key] = gpu
+            self._in_order = None
 
     def lose(self, gpu: KnownGpu, failure: GpuFailure) -> None:
         """Note that it does not answer, and why; nor do its instances."""
@@ -104,6 +108,7 @@ class KnownGpus:
                 for key, each in self._by_key.items()
                 if each.device.parent_key != gpu.device.key or key in keys
             }
+            self._in_order = None
 
 
 def _place(gpu: KnownGpu) -> tuple[bool, tuple[int, ...], str, bool]:

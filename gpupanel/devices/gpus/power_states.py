@@ -64,11 +64,11 @@ class PowerStates:
         if pci_bus_id is None:
             return ""
         try:
-            # Some kernels and containers have no such file.
-            path = self._pci_devices / short_bus_id(pci_bus_id) / "power" / name
-            return path.read_text(encoding="ascii", errors="replace").strip()
+            # Not by pathlib, which takes three times as long: it is read again and again.
+            with open(f"{self._pci_devices}/{short_bus_id(pci_bus_id)}/power/{name}", "rb") as file:  # noqa: PTH123
+                return file.read().decode("ascii", errors="replace").strip()
         except OSError:
-            return ""
+            return ""  # some kernels and containers have no such file
 
 
 class GpuSleep(PowerStates):

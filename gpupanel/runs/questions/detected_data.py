@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from gpupanel.domain.preview import DataPreview, PreviewRequest, preview_request, with_detected
+from gpupanel.domain.preview import DataPreview, PreviewRequest
+from gpupanel.domain.previewed_profile import preview_request, with_detected
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.rules.data_rules import matters_to_task

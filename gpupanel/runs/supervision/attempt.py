@@ -10,12 +10,14 @@ from typing import Final
 
 from gpupanel.devices.network_access import network_access
 from gpupanel.domain.clock_jumps import ClockWatch
-from gpupanel.domain.events import Event, MemoryExhausted, ProblemReported, TrainerStarted
+from gpupanel.domain.events import MemoryExhausted, ProblemReported, TrainerStarted
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.process_log import write_to_process_log
 from gpupanel.planning.rules.network_rules import port_open
 from gpupanel.runs.directory.log_since import LogSince
+from gpupanel.runs.following.event_tail import Part
+from gpupanel.runs.processes.process_ends import wait_for_end
 from gpupanel.runs.supervision.attempt_setup import AttemptSetup
 from gpupanel.runs.supervision.cluster_gang import ClusterGang
 from gpupanel.runs.supervision.exit_reading import FinishedAttempt, RunResult
@@ -27,7 +29,10 @@ from gpupanel.runs.supervision.local_gang import LocalGang
 from gpupanel.runs.supervision.memory.shortage_watch import ShortageWatch
 from gpupanel.runs.supervision.problems import LIMITED, machine_slept
 
-_TICK_S: Final = 0.1
+_TICK_S: Final = 0.5
+"""Between two looks at what was reported and asked; the end of a process is seen at once."""
+_TICK_OF_NODES_S: Final = 0.1
+"""Where the processes are on the nodes of a cluster, their ends are only reported."""
 _LOG_BYTES: Final = 16 * 1024
 _LOG_LINES: Final = 60
 """Of an aborted process: TensorFlow's stack trace stands behind what it reports."""
@@ -113,8 +118,15 @@ class Attempt:
             failure = self._end.failure(is_late=is_late)
             if failure is not None or is_late:
                 return failure
-            time.sleep(_TICK_S)
+            self._wait()
         return None
+
+    def _wait(self) -> None:
+        pids = [member.pid for member in self._gang.local_members if member.is_there]
+        if pids:
+            wait_for_end(pids, _TICK_S)
+        else:
+            time.sleep(_TICK_OF_NODES_S)
 
     def _finished(
         self,
@@ -203,10 +215,10 @@ class Attempt:
         self._setup.report(ProblemReported(time_s=time.time(), problem=problem))
 
 
-def _listener(findings: FindingWatch | None, shortages: ShortageWatch) -> Callable[[Event], None]:
+def _listener(findings: FindingWatch | None, shortages: ShortageWatch) -> Callable[[Part], None]:
     """What hands on the events of the processes to those that draw conclusions from them."""
 
-    def listen(event: Event) -> None:
+    def listen(event: Part) -> None:
         if findings is not None:
             findings.notice(event)
         if isinstance(event, MemoryExhausted):

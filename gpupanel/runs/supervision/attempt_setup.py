@@ -1,5 +1,6 @@
 """What an attempt of a run is made of: the one value that its parts are given."""
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -36,7 +37,8 @@ class StopRequests:
 
     def ending(self) -> Request | None:
         """The request that ends the run, the most urgent one where there are several."""
-        asked = next((each for each in _MOST_URGENT_FIRST if is_asked(self._layout, each)), None)
+        wanted = _MOST_URGENT_FIRST if self._is_anything_asked() else ()
+        asked = next((each for each in wanted if is_asked(self._layout, each)), None)
         if self._is_signalled and asked not in (Request.STOP, Request.END):
             self._write_stop()
             return Request.STOP
@@ -46,6 +48,14 @@ class StopRequests:
     def reach_trainers(self) -> bool:
         """Whether trainers see :meth:`ending` for themselves: not where nothing can be written."""
         return self._reach_trainers
+
+    def _is_anything_asked(self) -> bool:
+        """Whether the folder has any file: asked several times a second, and mostly it has none."""
+        try:
+            with os.scandir(self._layout.requests) as files:
+                return next(files, None) is not None
+        except OSError:
+            return True  # each request is asked for by itself
 
     def _write_stop(self) -> None:
         try:

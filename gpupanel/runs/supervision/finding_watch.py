@@ -40,6 +40,8 @@ from gpupanel.planning.findings.registry import (
     FINDING_RULES,
     FindingRule,
 )
+from gpupanel.runs.following.event_tail import Part
+from gpupanel.runs.following.steps import StepBatch
 from gpupanel.runs.history.measured_speeds import remembered
 from gpupanel.runs.readiness import Machine, known_support
 from gpupanel.runs.supervision.host_load import HostLoad
@@ -136,11 +138,14 @@ class FindingWatch:
             self._samples.append(sample)
             self._inventory = inventory
 
-    def notice(self, event: Event) -> None:
+    def notice(self, event: Part) -> None:
         """Take in what trainer or supervisor reported."""
         match event:
             case TimeReported():
                 self._take_time(event)
+            case StepBatch():
+                self._epoch = event.last.epoch
+                self._first_epoch = self._first_epoch or event.first.epoch
             case StepsDone():
                 self._epoch = event.epoch
                 self._first_epoch = self._first_epoch or event.epoch

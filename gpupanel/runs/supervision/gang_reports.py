@@ -9,13 +9,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from gpupanel.domain.events import DataReady, Event, TrainingEnded, decode_event
+from gpupanel.domain.events import DataReady, TrainingEnded
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import open_to_read, remove, status
 from gpupanel.files.patient_log import MAY_PASS
 from gpupanel.files.process_log import write_to_process_log
 from gpupanel.runs.directory.tails import LineTail, last_bytes_lines
+from gpupanel.runs.following.event_tail import Part, decode_parts
 from gpupanel.runs.following.status import RunStatus
 
 _TICK_S: Final = 0.1
@@ -31,7 +32,7 @@ class GangReports:
     Args:
         path: The run's file of events.
         events: Its events, read up to where the attempt begins.
-        listener: Called with each event.
+        listener: Called with each event; steps that follow each other come in bulk.
 
     Attributes:
         status: The sum of the events so far.
@@ -41,7 +42,7 @@ class GangReports:
         longest_silence_s: Between two reports, from the first step on.
     """
 
-    def __init__(self, path: Path, events: LineTail, listener: Callable[[Event], None]) -> None:
+    def __init__(self, path: Path, events: LineTail, listener: Callable[[Part], None]) -> None:
         self.status = RunStatus()
         self.data: DataPreview | None = None
         self.last_reports: dict[int, TrainingEnded] = {}
@@ -71,9 +72,9 @@ class GangReports:
             if lines is None or (not lines and self._has_tried_to_report()):
                 # Silence is no hang where nobody can read, or write, the reports.
                 self.last_event_s = time.monotonic()
-            for line in lines or ():
+            for part in decode_parts(b"".join(line + b"\n" for line in lines or ())):
                 self._note_time()
-                self._take(decode_event(line))
+                self._take(part)
             if lines is None:
                 return
             has_more = self._events.has_more
@@ -109,7 +110,7 @@ class GangReports:
         before, self._events_time_ns = self._events_time_ns, found.st_mtime_ns if found else None
         return self._events_time_ns != before
 
-    def _take(self, event: Event) -> None:
+    def _take(self, event: Part) -> None:
         self.status = self.status.after(event)
         if isinstance(event, DataReady):
             self.data = DataPreview(

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 KILL_S = 5.0
 """The longest time that killed processes are waited for: more than what the kernel needs to take
 back some 100 GB of memory."""
-_OBSERVE_INTERVAL_S = 0.5
+_OBSERVE_INTERVAL_S = 0.9
 _END_OF_TASK_S = 5.0
 
 
@@ -80,7 +80,7 @@ class LocalMember(Member):
         self._allocation = AllocationWatch(layout.process_log(place)) if on_gpus else None
 
     def poll(self) -> None:
-        """See whether it has ended, and twice a second whether it still lives."""
+        """See whether it has ended, and about once a second whether it still lives."""
         self.exit_code = self._exit_code(self._process.poll())
         now_s = time.monotonic()
         is_due = now_s - self._observed_s >= _OBSERVE_INTERVAL_S
@@ -159,7 +159,7 @@ class LocalGang:
                 on_started(member)
 
     def poll(self) -> None:
-        """See what has become of every process, and twice a second whether it lives."""
+        """See what has become of every process, and about once a second whether it lives."""
         for member in self.members:
             member.poll()
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import psutil
 from typing_extensions import override
 
 from gpupanel.domain.data_source import DataCache
@@ -112,6 +111,8 @@ def stays_on_disk(shape: tuple[int, ...], dtype: np.dtype[np.generic], cache: Da
         dtype: Of their numbers.
         cache: Where they are to be kept.
     """
+    import psutil  # not loaded where nothing is read from a file
+
     width = 1 if dtype == np.uint8 else np.dtype(np.float32).itemsize
     size_bytes = math.prod(shape) * width
     is_large = size_bytes > psutil.virtual_memory().available // _PART_OF_MEMORY

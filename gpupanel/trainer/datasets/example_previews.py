@@ -9,7 +9,6 @@ import numpy as np
 from gpupanel.domain.data import Target
 from gpupanel.domain.number_text import short_number
 from gpupanel.domain.preview import ExamplePreview
-from gpupanel.domain.shown_examples import ShownClass
 from gpupanel.domain.visible_text import as_utf8
 from gpupanel.trainer.datasets.examples import Array, DataSet, Features, file_of
 
@@ -17,7 +16,6 @@ _SHOWN_VALUES = 8
 _SHOWN_WORDS = 12
 _LONGEST_SIDE = 128
 _NAMED_FOLDERS = 2
-_TOP = 3
 
 
 def label_texts(data: DataSet, labels: Array) -> list[str]:
@@ -118,25 +116,3 @@ def _as_image(
     least, most = between or (float(values.min()), float(values.max()))
     scaled = (values - least) / max(most - least, 1e-12) * 255.0
     return np.ascontiguousarray(np.rint(np.clip(scaled, 0.0, 255.0)).astype(np.uint8))
-
-
-def top_classes(numbers: Array, names: Sequence[str]) -> tuple[ShownClass, ...]:
-    """The most probable classes; values as they are, where there are no names."""
-    found = np.nan_to_num(numbers.astype(np.float64), posinf=0.0, neginf=0.0)
-    if not names:
-        return tuple(ShownClass(name=short_number(value)) for value in found[:_TOP].tolist())
-    order = np.argsort(-found, kind="stable")[:_TOP].tolist()
-    return tuple(
-        ShownClass(name=as_utf8(names[place]), probability=float(found[place])) for place in order
-    )
-
-
-def readable_label(label: Array, names: Sequence[str], *, of_labels: bool) -> str:
-    """A label as people read it."""
-    if of_labels:
-        flags = np.ravel(label)[: len(names)]
-        return ", ".join(as_utf8(names[place]) for place in np.flatnonzero(flags).tolist())
-    if names:
-        number = int(label)
-        return as_utf8(names[number]) if 0 <= number < len(names) else str(number)
-    return "; ".join(map(short_number, np.ravel(label).tolist()[:_TOP]))

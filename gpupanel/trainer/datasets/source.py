@@ -5,11 +5,10 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
-from gpupanel.domain.asked_prediction import AskedColumn, PredictionAsked
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.data import DataSettings
 from gpupanel.domain.data_source import DataSource
@@ -17,16 +16,19 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.trainer.datasets.examples import AllExamples, DataSet, Examples, chained
 from gpupanel.trainer.datasets.images.decoding import ImageDecoding
 from gpupanel.trainer.datasets.progress import OnProgress, ignore_progress
-from gpupanel.trainer.datasets.scanning.examples import scan_examples
-from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
 from gpupanel.trainer.datasets.single_data import (
     AskedFiles,
     AskedModel,
     SingleData,
     example_refused,
 )
-from gpupanel.trainer.downloads.download import OnDownload
+from gpupanel.trainer.downloads.progress import OnDownload
 from gpupanel.trainer.user_code import RunCode
+
+# Every process that reads data imports this module: few of them scan it, or answer about examples.
+if TYPE_CHECKING:
+    from gpupanel.domain.asked_prediction import AskedColumn, PredictionAsked
+    from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
 
 Settings = TypeVar("Settings", bound=DataSource, contravariant=True)
 
@@ -129,7 +131,7 @@ class Source(Protocol[Settings]):
         return Found()
 
     def single(
-        self, data: Settings, asked: PredictionAsked, model: AskedModel, folder: Path
+        self, data: Settings, asked: "PredictionAsked", model: AskedModel, folder: Path
     ) -> SingleData:
         """The data that holds one example alone: the one that a model is asked about.
 
@@ -160,7 +162,7 @@ class Source(Protocol[Settings]):
         del data, model
         return AskedFiles()
 
-    def asked_columns(self, data: Settings, recipe: str) -> tuple[AskedColumn, ...]:
+    def asked_columns(self, data: Settings, recipe: str) -> "tuple[AskedColumn, ...]":
         """What a person gives who asks about a row; none where an example is none.
 
         Args:
@@ -183,7 +185,7 @@ class Source(Protocol[Settings]):
         del data, recipe
         return ()
 
-    def scan(self, data: Settings, reading: Reading, on_first_report: OnFirstReport) -> Scanned:
+    def scan(self, data: Settings, reading: Reading, on_first_report: "OnFirstReport") -> "Scanned":
         """Scan all of the data, in memory that does not grow with it.
 
         Args:
@@ -194,12 +196,14 @@ class Source(Protocol[Settings]):
         Raises:
             ProblemError: It cannot be read, and why.
         """
+        from gpupanel.trainer.datasets.scanning.examples import scan_examples
+
         return scan_examples(self.read(data, reading), reading.on_progress, on_first_report)
 
 
 def scan_unlabelled(
-    found: AllExamples, reading: Reading, on_first_report: OnFirstReport
-) -> Scanned:
+    found: AllExamples, reading: Reading, on_first_report: "OnFirstReport"
+) -> "Scanned":
     """Scan examples that nobody need know the labels of.
 
     Args:
@@ -207,6 +211,8 @@ def scan_unlabelled(
         reading: As it was read with.
         on_first_report: Called once with what is known first.
     """
+    from gpupanel.trainer.datasets.scanning.examples import scan_examples
+
     count = len(found)
     labels = np.zeros(count, np.int32) if found.labels is None else found.labels
     whole = DataSet(
@@ -215,13 +221,13 @@ def scan_unlabelled(
         notes=found.notes,
     )
 
-    def without_labels(scanned: Scanned) -> Scanned:
+    def without_labels(scanned: "Scanned") -> "Scanned":
         if found.labels is not None:
             return scanned
         sets = {name: replace(each, labels=None) for name, each in scanned.sets.items()}
         return replace(scanned, sets=sets, class_names=(), target=found.target)
 
-    def report_first(scanned: Scanned) -> None:
+    def report_first(scanned: "Scanned") -> None:
         on_first_report(without_labels(scanned))
 
     return without_labels(scan_examples(whole, reading.on_progress, report_first))

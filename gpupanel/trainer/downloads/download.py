@@ -7,7 +7,6 @@ import tarfile
 import tempfile
 import time
 import zlib
-from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -17,6 +16,7 @@ from gpupanel.domain.keras_file import KerasFile
 from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.keras_cache import is_here, place_of
+from gpupanel.trainer.downloads.progress import OnDownload
 from gpupanel.trainer.downloads.transfer import TooLargeError, TransferError, transfer
 
 _LARGEST_BYTES = 2**31
@@ -33,8 +33,6 @@ _LEFT_BEHIND_S = 24 * 3600.0
 _DAMAGED = (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError)
 _DEEPEST = 64
 """Folders within each other in an archive: Python makes and removes them one call in the other."""
-
-OnDownload = Callable[[str, int, int | None], None]
 
 
 def fetch(settings: DataSettings | ModelSettings, on_download: OnDownload) -> None:

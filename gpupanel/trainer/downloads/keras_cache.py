@@ -10,7 +10,6 @@ from gpupanel.domain.kind import KindValue
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.keras_cache import is_here, place_of
-from gpupanel.trainer.checked_profile import handed_over_checks, read_checked_profile
 
 
 def needs_download(settings: KindValue) -> bool:
@@ -23,6 +22,8 @@ def run_needs_download(root: Path) -> bool:
 
     Asked before the run enters a network that leads nowhere.
     """
+    from gpupanel.trainer.checked_profile import handed_over_checks, read_checked_profile
+
     try:
         profile = read_checked_profile(RunLayout(root), handed_over_checks())
     except (OSError, ValueError, ProblemError):

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from gpupanel.domain.data import Target
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
-from gpupanel.domain.profile import Task
+from gpupanel.domain.task import Task
 from gpupanel.trainer.models.model_classes import (
     KnownClasses,
     check_outputs,

@@ -15,8 +15,8 @@ from gpupanel.domain.shown_examples import ShownExample
 from gpupanel.domain.visible_text import as_utf8
 from gpupanel.files.guarded_files import open_to_read
 from gpupanel.files.npy_members import read_npy
-from gpupanel.trainer.datasets.example_previews import readable_label, top_classes
 from gpupanel.trainer.datasets.examples import Array
+from gpupanel.trainer.datasets.shown_labels import readable_label, top_classes
 from gpupanel.trainer.size_limits import check_unpacked
 
 _LONGEST_LINE = 16 * 2**20

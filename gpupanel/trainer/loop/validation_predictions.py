@@ -17,14 +17,10 @@ from gpupanel.domain.validation_examples import (
 )
 from gpupanel.domain.visible_text import as_utf8
 from gpupanel.files.line_log import LineLog
-from gpupanel.trainer.datasets.example_previews import (
-    example_name,
-    example_preview,
-    label_texts,
-    top_classes,
-)
+from gpupanel.trainer.datasets.example_previews import example_name, example_preview, label_texts
 from gpupanel.trainer.datasets.examples import Array, Examples, Indices
 from gpupanel.trainer.datasets.shown_cells import shown_cells
+from gpupanel.trainer.datasets.shown_labels import top_classes
 from gpupanel.trainer.datasets.split import Split
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.learner import Learner

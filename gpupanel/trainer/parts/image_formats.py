@@ -4,15 +4,12 @@ import importlib
 from contextlib import suppress
 from typing import Final
 
-from PIL import Image
-
 from gpupanel.domain.image_names import IMAGE_SUFFIXES, SUFFIXES_BY_READER
 
 _AVIF, _HEIF = SUFFIXES_BY_READER
 
 
 def _has_avif() -> bool:
-    Image.init()  # a format that is named is not searched for: its decoder has to be there
     with suppress(ImportError):
         return bool(importlib.import_module("PIL.AvifImagePlugin").SUPPORTED)
     return False

@@ -25,14 +25,10 @@ from gpupanel.domain.shown_examples import (
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.files.confusion_file import EvaluatedExamples, read_evaluated
 from gpupanel.files.worst_file import WorstExamples, read_worst
-from gpupanel.trainer.datasets.example_previews import (
-    example_name,
-    example_preview,
-    readable_label,
-    top_classes,
-)
+from gpupanel.trainer.datasets.example_previews import example_name, example_preview
 from gpupanel.trainer.datasets.examples import AllExamples, read_features
 from gpupanel.trainer.datasets.shown_cells import shown_cells
+from gpupanel.trainer.datasets.shown_labels import readable_label, top_classes
 from gpupanel.trainer.datasets.source import Reading, no_download
 from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.failures import LOOKING_AT_DATA, problems_of

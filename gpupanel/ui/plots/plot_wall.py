@@ -25,8 +25,10 @@ from gpupanel.ui.plots.wall_curves import (
 )
 from gpupanel.ui.plots.wall_layout import WallLayout
 
-_REDRAW_INTERVAL_MS = 400
+_REDRAW_INTERVAL_MS = 1_000
 """Between frames while somebody only watches: painting takes time from the training."""
+_SOONEST_MS = 700
+"""Between frames that new values ask for."""
 _BETWEEN_PLOTS_MS = 10
 """One plot after the other: all in one piece would keep the window from answering."""
 _POINTED_INTERVAL_MS = 66
@@ -223,7 +225,7 @@ class PlotWall(QWidget):
 
     def redraw_soon(self) -> None:
         """Bring every plot up to date, one after the other, unless that was done just now."""
-        if not self._frame_age.isValid() or self._frame_age.hasExpired(_REDRAW_INTERVAL_MS):
+        if not self._frame_age.isValid() or self._frame_age.hasExpired(_SOONEST_MS):
             self._begin_frame()
 
     def _is_seen(self) -> bool:

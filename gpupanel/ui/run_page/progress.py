@@ -110,8 +110,21 @@ class ProgressRow(DroppingRow):
             # Start-up has no measure: the bar moves to and fro and the words say what goes on.
             self.bar.setRange(0, 0)
             return
-        self.bar.setRange(0, _BAR_STEPS)
+        if not self.bar.maximum():
+            self._end_moving()
         self.bar.setValue(min(_BAR_STEPS, done * _BAR_STEPS // total) if total else 0)
+
+    def _end_moving(self) -> None:
+        """Let the bar stand still.
+
+        Qt's style ends the animation when it draws a part that is done; of one that is empty it
+        goes on unseen, sixty times a second.
+        """
+        self.bar.setUpdatesEnabled(False)  # it is drawn for nobody to see
+        self.bar.setRange(0, _BAR_STEPS)
+        self.bar.setValue(_BAR_STEPS)
+        self.bar.grab()
+        self.bar.setUpdatesEnabled(True)
 
     def _number(self, widest: str, tip: str) -> FigureLabel:
         label = FigureLabel(widest, self)

@@ -33,6 +33,8 @@ class CoreBars(QWidget):
 
     def setValues(self, values: tuple[float, ...]) -> None:
         """Show these, from 0 to 100, in the order of the processors."""
+        if values == self._values:
+            return
         self._values = values
         words = f"{len(values)} logical processors"
         if values:

@@ -29,8 +29,10 @@ class Sparkline(QWidget):
 
     def add(self, value: float | None) -> None:
         """Append a reading from 0 to 100."""
+        before = tuple(self._values)
         self._values.append(value)
-        self.update()
+        if tuple(self._values) != before:  # of a device that idles it moves on unchanged
+            self.update()
 
     def setValues(self, values: Sequence[float | None]) -> None:
         """Show these, from 0 to 100, over the whole width."""
@@ -68,10 +70,14 @@ class Sparkline(QWidget):
         step = area.width() / max(1, kept - 1)
         first = area.right() - step * (len(self._values) - 1)
         pieces: list[list[QPointF]] = [[]]
-        for position, value in enumerate(self._values):
+        values = tuple(self._values)
+        beside = zip((None, *values), (*values[1:], None), strict=False)
+        for position, (value, neighbours) in enumerate(zip(values, beside, strict=True)):
             if value is None:
                 pieces.append([])
                 continue
+            if neighbours == (value, value):
+                continue  # within a level stretch, whose ends are enough
             height = area.height() * min(100.0, max(0.0, value)) / 100.0
             pieces[-1].append(QPointF(first + position * step, area.bottom() - height))
         return [piece for piece in pieces if piece]

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from gpupanel.ui.workers.single_request import SingleRequestFacade
 
 if TYPE_CHECKING:
-    from gpupanel.devices.doctor import DoctorReport
+    from gpupanel.devices.doctor.report import DoctorReport
 
 Examination = Callable[[Event], "DoctorReport"]
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QFileSystemWatcher, QTimer, Signal
+from PySide6.QtCore import QElapsedTimer, QFileSystemWatcher, QTimer, Signal
 from typing_extensions import override
 
 from gpupanel.domain.events import EvaluationDone, RunEnded, RunRestarted
@@ -29,10 +29,12 @@ if TYPE_CHECKING:
     # NumPy, which it needs, takes longer to load than a window may.
     from gpupanel.runs.following.evaluation_figures import EvaluationFigures
 
-POLL_MS = 500
+POLL_MS = 1_000
 """For file systems that notify of nothing, and for the log and the lock, which are not watched."""
 COALESCE_MS = 250
-"""Lines that are written together are read together, and no more often than a person sees."""
+"""Lines that are written together are read together."""
+STEADY_MS = 900
+"""Between two readings of a run that writes all the time: showing them takes the window's time."""
 LOCK_INTERVAL_S = 1.0
 """How often to check whether a silent run still has its supervisor."""
 
@@ -76,6 +78,7 @@ class RunReader(Worker):
         self._status = RunStatus()
         self._figures: EvaluationFigures | None = None
         self._is_unread = False
+        self._read_at = QElapsedTimer()
         self._has_more = False
         self._has_caught_up = False
         self._lock_seen_s = -LOCK_INTERVAL_S
@@ -96,7 +99,7 @@ class RunReader(Worker):
         self.opened.emit(facts)
         self._poll_timer = QTimer(self, interval=POLL_MS)
         self._poll_timer.timeout.connect(self.read)
-        self._soon_timer = QTimer(self, interval=COALESCE_MS, singleShot=True)
+        self._soon_timer = QTimer(self, singleShot=True)
         self._soon_timer.timeout.connect(self.read)
         self._watcher = QFileSystemWatcher([str(self._layout.root)], self)
         self._watcher.directoryChanged.connect(self._on_changed)
@@ -153,6 +156,9 @@ class RunReader(Worker):
             self._has_caught_up = False
             self._poll_timer.start()
         self._is_unread = True
+        self._read_at.start()
+        if self._poll_timer is not None and self._poll_timer.isActive():
+            self._poll_timer.start()
         self._has_more = followed.has_more or not self._has_caught_up
         self.updated.emit(RunUpdate(followed, self._status, self._figures))
 
@@ -198,7 +204,8 @@ class RunReader(Worker):
     @guarded_slot(str)
     def _on_changed(self, _path: str) -> None:
         if self._soon_timer is not None and not self._soon_timer.isActive():
-            self._soon_timer.start()
+            age_ms = self._read_at.elapsed() if self._read_at.isValid() else STEADY_MS
+            self._soon_timer.start(max(COALESCE_MS, STEADY_MS - age_ms))
 
     def _watch_events(self) -> None:
         path = str(self._layout.events)

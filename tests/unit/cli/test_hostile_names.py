@@ -17,8 +17,7 @@ from gpupanel.cli import output
 from gpupanel.cli.literal_console import LiteralConsole
 from gpupanel.cli.verbs import devices as devices_verb
 from gpupanel.cli.verbs import doctor as doctor_verb
-from gpupanel.devices.doctor import DoctorReport
-from gpupanel.devices.doctor.report import PackageVersion
+from gpupanel.devices.doctor.report import DoctorReport, PackageVersion
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.events import ProblemReported, RunRestarted, TrainerStarted
 from gpupanel.domain.outcome import Outcome

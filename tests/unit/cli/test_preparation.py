@@ -24,7 +24,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         questions.append(f"{len(gpus)} GPUs under {driver}")
         return GpuSupport(build=TensorFlowBuild(version="2.21.0"))
 
-    monkeypatch.setattr(preparation, "gpu_support", ask)
+    monkeypatch.setattr(preparation, "ask_doctor", ask)
     return questions
 
 

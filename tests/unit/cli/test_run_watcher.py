@@ -108,6 +108,7 @@ def test_that_watching_begun_late_sums_up_what_was_before_and_then_reports_each_
 
         # It pauses once it has caught up.
         monkeypatch.setattr(run_watcher.time, "sleep", go_on)
+        monkeypatch.setattr(run_watcher, "_READ_S", 0.0)
         watch_to_its_end(run.layout, EPOCHS, ctrl_c_stops=False)
     err = capsys.readouterr().err
     told = [line.strip() for line in err.splitlines() if "epoch" in line and "step" not in line]
@@ -135,6 +136,7 @@ def test_that_epochs_which_are_done_again_are_not_reported_as_done(
 
         # It pauses once it has caught up.
         monkeypatch.setattr(run_watcher.time, "sleep", go_on)
+        monkeypatch.setattr(run_watcher, "_READ_S", 0.0)
         watch_to_its_end(run.layout, EPOCHS, ctrl_c_stops=False)
     err = capsys.readouterr().err
     reported = [line.strip() for line in err.splitlines() if "epoch" in line and "   " not in line]

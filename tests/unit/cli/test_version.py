@@ -9,22 +9,22 @@ from typer.testing import CliRunner
 
 import gpupanel
 from gpupanel.cli.app import app
-from gpupanel.runs import readiness
-from gpupanel.runs.readiness import Machine
+from gpupanel.devices.sampler import DeviceSampler
+from gpupanel.domain.device import DeviceInventory
 from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL
 
 ROOT = Path(__file__).parents[3]
 
 
-def printed(monkeypatch: pytest.MonkeyPatch, machine: Machine) -> list[str]:
-    monkeypatch.setattr(readiness, "read_machine", lambda: machine)
+def printed(monkeypatch: pytest.MonkeyPatch, inventory: DeviceInventory) -> list[str]:
+    monkeypatch.setattr(DeviceSampler, "inventory", lambda _: inventory)
     result = CliRunner().invoke(app, ["--version"])
     assert result.exit_code == 0
     return result.stdout.splitlines()
 
 
 def test_that_the_version_of_everything_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = printed(monkeypatch, Machine(TWO_UNEQUAL))
+    lines = printed(monkeypatch, TWO_UNEQUAL)
     assert f"gpupanel {version('gpupanel')}" in lines
     assert f"TensorFlow {version('tensorflow')}" in lines
     assert f"NVIDIA driver {TWO_UNEQUAL.driver}" in lines
@@ -34,7 +34,7 @@ def test_that_the_version_of_everything_is_printed(monkeypatch: pytest.MonkeyPat
 
 
 def test_that_a_missing_driver_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "NVIDIA driver none" in printed(monkeypatch, Machine(CPU_ONLY))
+    assert "NVIDIA driver none" in printed(monkeypatch, CPU_ONLY)
 
 
 def test_that_the_version_stands_in_one_place_only() -> None:

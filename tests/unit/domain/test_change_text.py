@@ -4,12 +4,8 @@ import tomllib
 
 import pytest
 
-from gpupanel.domain.change_text import (
-    change_text,
-    change_toml,
-    changes_text,
-    changes_toml,
-)
+from gpupanel.domain.change_text import change_text, changes_text
+from gpupanel.domain.change_toml import change_toml, changes_toml
 from gpupanel.domain.problem import Change
 from gpupanel.domain.toml_text import toml_value
 

@@ -3,13 +3,8 @@
 from gpupanel.domain.data import DigitsData, Holdout, ImagesData, NpzData, TableData, Target
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import MlpModel, PythonModel, SavedModel
-from gpupanel.domain.preview import (
-    DataPreview,
-    EvaluatedPreview,
-    PreviewRequest,
-    preview_request,
-    with_detected,
-)
+from gpupanel.domain.preview import DataPreview, EvaluatedPreview, PreviewRequest
+from gpupanel.domain.previewed_profile import preview_request, with_detected
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.trained_on import HeldOut

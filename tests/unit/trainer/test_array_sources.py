@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from gpupanel.domain.data import NpzData, Scaling, Target
-from gpupanel.domain.preview import PreviewRequest, with_detected
+from gpupanel.domain.preview import PreviewRequest
+from gpupanel.domain.previewed_profile import with_detected
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.trainer.datasets.arrays.npy_rows import NpyRows

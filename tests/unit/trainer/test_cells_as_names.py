@@ -9,7 +9,8 @@ import pyarrow.parquet
 import pytest
 
 from gpupanel.domain.data import DataSettings, TableData, TextData
-from gpupanel.domain.preview import DataPreview, with_detected
+from gpupanel.domain.preview import DataPreview
+from gpupanel.domain.previewed_profile import with_detected
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.data_section import data_section, script_of

@@ -20,7 +20,8 @@ from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import SavedModel
 from gpupanel.domain.preview import PreviewRequest
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.domain.profile import Profile, Task
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.task import Task
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.trainer.datasets.source import Reading, no_download
 from gpupanel.trainer.inference.examples import InferenceExamples, read_inference_examples

@@ -13,7 +13,8 @@ from gpupanel.domain.data import DataSettings, ImagesData, NpzData, Target
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import SavedModel
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.domain.profile import Profile, Task
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.task import Task
 from gpupanel.domain.trained_on import TRAINED_ON_MEMBER, TrainedOn
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.trainer.datasets.source import Reading, no_download

@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
 from gpupanel.domain.data import TableData
-from gpupanel.domain.preview import PreviewRequest, with_detected
+from gpupanel.domain.preview import PreviewRequest
+from gpupanel.domain.previewed_profile import with_detected
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.data_section import data_section
 from gpupanel.trainer.datasets.source import Reading, source_of

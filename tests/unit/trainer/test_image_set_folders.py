@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from gpupanel.domain.data import ImagesData
-from gpupanel.domain.preview import PreviewRequest, with_detected
+from gpupanel.domain.preview import PreviewRequest
+from gpupanel.domain.previewed_profile import with_detected
 from gpupanel.domain.problem import ProblemError, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.fixes import apply_fix

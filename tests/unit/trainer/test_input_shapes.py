@@ -13,7 +13,8 @@ from gpupanel.domain.decoded_images import GREATEST_SIDE
 from gpupanel.domain.model import SavedModel
 from gpupanel.domain.preview import PreviewRequest
 from gpupanel.domain.problem import Problem
-from gpupanel.domain.profile import Profile, Task
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.task import Task
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.trainer.models.input_shape import InputShape, input_misfit, input_shape_in
 from gpupanel.trainer.parts.input_shape import fitting

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from gpupanel.domain.data import ImagesData, Target
-from gpupanel.domain.preview import PreviewRequest, with_detected
+from gpupanel.domain.preview import PreviewRequest
+from gpupanel.domain.previewed_profile import with_detected
 from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.fixes import apply_fix

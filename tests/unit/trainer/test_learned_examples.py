@@ -24,7 +24,8 @@ from gpupanel.domain.data import (
 )
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import SavedModel
-from gpupanel.domain.preview import DataPreview, PreviewRequest, with_detected
+from gpupanel.domain.preview import DataPreview, PreviewRequest
+from gpupanel.domain.previewed_profile import with_detected
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.table_data import RECIPE_MEMBER

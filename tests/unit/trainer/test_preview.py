@@ -16,7 +16,7 @@ from gpupanel.domain.data import DigitsData, ImagesData, KerasData, NpzData, Tab
 from gpupanel.domain.model import PythonModel, SavedModel
 from gpupanel.domain.preview import DataPreview, PreviewRequest
 from gpupanel.domain.problem import ProblemError, Severity
-from gpupanel.domain.profile import Task
+from gpupanel.domain.task import Task
 from gpupanel.trainer.datasets.source import Reading, read_data
 from gpupanel.trainer.models.model_file import check_model_file
 from gpupanel.trainer.tools.preview import model_preview
@@ -28,7 +28,7 @@ from tests.unit.trainer.trained_runs import CHILD_ENVIRONMENT
 def test_that_the_process_answers_without_tensorflow() -> None:
     request = {"data": {"source": "digits", "validation_fraction": 0.2}, "seed": 3}
     code = (
-        "import sys; from gpupanel.trainer.tools.preview.preview import main; main();"
+        "import sys; from gpupanel.trainer.tools.preview.__main__ import main; main();"
         "sys.exit('tensorflow' in sys.modules or 'sklearn' in sys.modules"
         " or 'pyarrow' in sys.modules)"
     )
@@ -153,7 +153,7 @@ def test_that_the_first_images_are_shown_as_an_epoch_changes_them() -> None:
     augmentation = {"flip": "horizontal", "brightness": 0.3, "mixup": 0.2}
     data = {"source": "digits", "augmentation": augmentation}
     done = run_forked(
-        [sys.executable, "-m", "gpupanel.trainer.tools.preview.preview"],
+        [sys.executable, "-m", "gpupanel.trainer.tools.preview"],
         input=json.dumps({"data": data, "example_limit": 12}),
         env=CHILD_ENVIRONMENT,
         capture_output=True,

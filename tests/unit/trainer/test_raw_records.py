@@ -12,7 +12,8 @@ import pytest
 from PIL import Image
 
 from gpupanel.domain.data import Scaling, TfrecordData
-from gpupanel.domain.preview import PreviewRequest, with_detected
+from gpupanel.domain.preview import PreviewRequest
+from gpupanel.domain.previewed_profile import with_detected
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.trainer.datasets.examples import Array, DataSet

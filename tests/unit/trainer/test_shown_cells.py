@@ -12,7 +12,7 @@ import pytest
 
 from gpupanel.domain.data import DataSettings, KerasData, TableData
 from gpupanel.domain.model import MlpModel, SavedModel
-from gpupanel.domain.profile import Profile, Task
+from gpupanel.domain.profile import Profile
 from gpupanel.domain.shown_examples import (
     LONGEST_CELL,
     MOST_CELLS,
@@ -22,6 +22,7 @@ from gpupanel.domain.shown_examples import (
     ShownRequest,
 )
 from gpupanel.domain.table_data import RECIPE_MEMBER
+from gpupanel.domain.task import Task
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.files.worst_file import WorstExamples, write_worst
 from gpupanel.runs.following.validation_history import read_validation_history

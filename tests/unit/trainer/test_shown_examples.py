@@ -23,7 +23,7 @@ from gpupanel.files.confusion_file import (
     write_confusion,
 )
 from gpupanel.runs.questions.shown_examples import shown_examples as ask
-from gpupanel.trainer.datasets.example_previews import readable_label, top_classes
+from gpupanel.trainer.datasets.shown_labels import readable_label, top_classes
 from gpupanel.trainer.inference.predictions import write_predictions
 from gpupanel.trainer.parts.predictions import Predictions
 from gpupanel.trainer.tools.shown_examples import shown_examples

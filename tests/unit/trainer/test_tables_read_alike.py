@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from gpupanel.domain.data import TableData, Target
-from gpupanel.domain.preview import PreviewRequest, with_detected
+from gpupanel.domain.preview import PreviewRequest
+from gpupanel.domain.previewed_profile import with_detected
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.data_section import data_section, script_of

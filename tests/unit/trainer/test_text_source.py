@@ -13,7 +13,8 @@ import pyarrow.parquet
 import pytest
 
 from gpupanel.domain.data import Scaling, Target, TextData
-from gpupanel.domain.preview import PreviewRequest, with_detected
+from gpupanel.domain.preview import PreviewRequest
+from gpupanel.domain.previewed_profile import with_detected
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.scan import ScanRequest

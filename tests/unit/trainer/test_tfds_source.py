@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 
 from gpupanel.domain.data import Target, TfdsData
-from gpupanel.domain.preview import DataPreview, PreviewRequest, with_detected
+from gpupanel.domain.preview import DataPreview, PreviewRequest
+from gpupanel.domain.previewed_profile import with_detected
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.scan import ScanRequest

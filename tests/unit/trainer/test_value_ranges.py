@@ -13,7 +13,7 @@ from PIL import Image
 from gpupanel.domain.data import ImagesData, NpzData, TableData, Target
 from gpupanel.domain.model import SavedModel
 from gpupanel.domain.preview import PreviewRequest
-from gpupanel.domain.profile import Task
+from gpupanel.domain.task import Task
 from gpupanel.domain.trained_on import TRAINED_ON_MEMBER, TrainedOn
 from gpupanel.trainer.models.model_file import scales_of_file
 from gpupanel.trainer.models.saved_outputs import (

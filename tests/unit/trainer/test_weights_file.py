@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from gpupanel.domain.model import ApplicationModel
-from gpupanel.domain.preview import PreviewRequest, preview_request
+from gpupanel.domain.preview import PreviewRequest
+from gpupanel.domain.previewed_profile import preview_request
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.trainer import size_limits

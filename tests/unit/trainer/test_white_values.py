@@ -9,7 +9,8 @@ import pytest
 from PIL import Image
 
 from gpupanel.domain.data import ImagesData
-from gpupanel.domain.preview import PreviewRequest, with_detected
+from gpupanel.domain.preview import PreviewRequest
+from gpupanel.domain.previewed_profile import with_detected
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.scan import ScanRequest

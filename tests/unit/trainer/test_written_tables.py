@@ -15,7 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gpupanel.domain.data import TableData, Target, TextData
-from gpupanel.domain.preview import DataPreview, PreviewRequest, with_detected
+from gpupanel.domain.preview import DataPreview, PreviewRequest
+from gpupanel.domain.previewed_profile import with_detected
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.data_section import data_section

@@ -22,7 +22,7 @@ from gpupanel.runs.supervision.memory.reading import KernelCounters, shortage_in
 
 _CRASHES: Final = (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS)
 _LOG_BYTES: Final = 2**20
-_INTERVAL_S: Final = 0.25
+_INTERVAL_S: Final = 0.5
 _WINDOW_S: Final = 10.0
 """A process with much memory takes seconds to die after the kernel has counted it as killed; what
 was counted longer ago was another one."""
@@ -43,7 +43,7 @@ class _Observation:
 class HostMemoryWatch:
     """Watches the host's memory beside a run, so that a kill for lack of it is known.
 
-    It observes four times a second, which costs a few reads of the kernel's files each time.
+    It observes twice a second, which costs a few reads of the kernel's files each time.
 
     Args:
         counters: Reads what the kernel counts.

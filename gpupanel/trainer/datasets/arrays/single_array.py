@@ -6,12 +6,11 @@ training have to go from 0 to 255 or from 0 to 1, as the model's file says.
 """
 
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from typing_extensions import override
 
-from gpupanel.domain.asked_prediction import PredictionAsked
 from gpupanel.domain.data import NpzData
 from gpupanel.domain.data_source import DataSource
 from gpupanel.domain.decoded_images import GREATEST_SIDE, PictureForm
@@ -32,6 +31,9 @@ from gpupanel.trainer.datasets.source import Source
 from gpupanel.trainer.parts.image_edges import edge_means, is_ground_unlike
 from gpupanel.trainer.parts.image_pixels import LARGEST_IMAGE_PIXELS
 
+if TYPE_CHECKING:
+    from gpupanel.domain.asked_prediction import PredictionAsked
+
 _FILE = "example.npy"
 _WHITE = 255.0
 _ROOM = 0.1
@@ -48,7 +50,7 @@ class ArraySource(Source[Settings]):
 
     @override
     def single(
-        self, data: Settings, asked: PredictionAsked, model: AskedModel, folder: Path
+        self, data: Settings, asked: "PredictionAsked", model: AskedModel, folder: Path
     ) -> SingleData:
         if asked.row is not None or asked.text is not None:
             raise ProblemError(
@@ -122,7 +124,7 @@ def _fills(between: tuple[float, float], greatest: float) -> bool:
 
 
 def _given_picture(
-    found: SingleData, data: DataSource, asked: PredictionAsked, model: AskedModel, place: Path
+    found: SingleData, data: DataSource, asked: "PredictionAsked", model: AskedModel, place: Path
 ) -> SingleData:
     form = picture_form(data, model)
     if isinstance(form, str):
@@ -161,7 +163,7 @@ def _swap_words(edge: float, edges: tuple[float, float] | None, *, is_swapped: b
 
 
 def _given_array(
-    found: SingleData, data: DataSource, asked: PredictionAsked, model: AskedModel, place: Path
+    found: SingleData, data: DataSource, asked: "PredictionAsked", model: AskedModel, place: Path
 ) -> SingleData:
     path, picture = Path(asked.file), data.picture
     example, count = read_npy_example(path, asked.place, data.chosen_axes, model.input_shape)

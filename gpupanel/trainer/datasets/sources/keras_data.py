@@ -27,8 +27,9 @@ from gpupanel.trainer.datasets.checks import (
 from gpupanel.trainer.datasets.examples import Array, DataSet, Examples
 from gpupanel.trainer.datasets.labels import checked_classes, checked_values
 from gpupanel.trainer.datasets.source import Reading
-from gpupanel.trainer.downloads.download import OnDownload, fetch
+from gpupanel.trainer.downloads.download import fetch
 from gpupanel.trainer.downloads.keras_cache import damaged_files
+from gpupanel.trainer.downloads.progress import OnDownload
 from gpupanel.trainer.parts.keras_arrays import cifar_batch, multi_hot
 from gpupanel.trainer.parts.restricted_pickle import read_pickled
 from gpupanel.trainer.size_limits import check_unpacked

@@ -1,14 +1,14 @@
-"""``python -m gpupanel.trainer.tools.preview.preview``: some examples, read as training does.
+"""Some examples, read as training does.
 
-A :class:`~gpupanel.domain.preview.PreviewRequest` as JSON on standard input is answered by a
-:class:`~gpupanel.domain.preview.DataPreview` on standard output. Problems with the data and with
-the model's file are inside the answer. TensorFlow is imported only to show augmented images, and
-where nothing else shows what a saved model ends in.
+Problems with the data and with the model's file are inside the answer. TensorFlow is imported only
+to show augmented images, and where nothing else shows what a saved model ends in.
+
+A window asks with every change of the data, so that what reads models, what evaluates and what
+explains failures are imported only where there is a model, an evaluation or a failure.
 """
 
 import contextlib
 import math
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +17,12 @@ import numpy as np
 
 from gpupanel.domain.data import DataCache, DataSettings, Target
 from gpupanel.domain.data_source import LABEL_FIELDS
-from gpupanel.domain.preview import DataPreview, ExamplePreview, PreviewRequest
+from gpupanel.domain.preview import (
+    DataPreview,
+    EvaluatedPreview,
+    ExamplePreview,
+    PreviewRequest,
+)
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.code_file import read_code_file
 from gpupanel.trainer.augmentation.image_checks import check_images
@@ -35,20 +40,7 @@ from gpupanel.trainer.datasets.replaced_examples import with_replacements
 from gpupanel.trainer.datasets.source import Found, Reading, no_download, read_data, source_of
 from gpupanel.trainer.datasets.split import Split, split
 from gpupanel.trainer.downloads.keras_cache import needs_download
-from gpupanel.trainer.failures import LOOKING_AT_DATA, problems_of
-from gpupanel.trainer.inference.evaluated_preview import evaluated_preview, unread_preview
-from gpupanel.trainer.models.model_file import (
-    recipe_in,
-)
-from gpupanel.trainer.models.saved_recipe import reading_to_train
 from gpupanel.trainer.steps.order import make_epoch_order
-from gpupanel.trainer.tools.preview.model_preview import (
-    mixing_layers,
-    model_expects,
-    model_problems,
-    model_scales,
-    read_as_trained,
-)
 from gpupanel.trainer.tools.preview.notes import concerns, odd_notes, range_of, value_range_of
 
 _AUGMENTED = 8
@@ -61,6 +53,17 @@ find a bad one among the rest."""
 
 def preview(request: PreviewRequest) -> DataPreview:
     """Some examples and the class counts; or the problems that training would have."""
+    if request.model is None:
+        found, notes = _preview_of_data(request)
+        return found.model_copy(update={"model_problems": notes})
+    from gpupanel.trainer.tools.preview.model_preview import (
+        mixing_layers,
+        model_expects,
+        model_problems,
+        model_scales,
+        read_as_trained,
+    )
+
     request = read_as_trained(request)
     found, notes = _preview_of_data(request)
     problems = model_problems(request, found)
@@ -84,11 +87,11 @@ def _preview_of_data(request: PreviewRequest) -> tuple[DataPreview, tuple[Proble
     data = request.data
     target = data.target_kind or Target.CLASSES
     if needs_download(data):
-        evaluated, notes = unread_preview(request)
+        evaluated, notes = _evaluated(request)
         return DataPreview(target=target, needs_download=True, evaluated=evaluated), notes
     if data.is_code:
         # Code is carried out by a run that somebody started, and by nothing else.
-        evaluated, notes = unread_preview(request)
+        evaluated, notes = _evaluated(request)
         unread = DataPreview(
             target=target, needs_start=True, evaluated=evaluated, problems=_missing_code(data)
         )
@@ -109,6 +112,8 @@ def _preview_of_data(request: PreviewRequest) -> tuple[DataPreview, tuple[Proble
         value_range = value_range_of(data_set.training, request.seed)
         odd = tuple(odd_notes(data_set, request, value_range))
     except Exception as error:  # noqa: BLE001 - reported as a problem, as in training
+        from gpupanel.trainer.failures import LOOKING_AT_DATA, problems_of
+
         refused = DataPreview(
             target=target,
             offers=found.offers,
@@ -116,7 +121,7 @@ def _preview_of_data(request: PreviewRequest) -> tuple[DataPreview, tuple[Proble
             problems=problems_of(error, what=LOOKING_AT_DATA),
         )
         return _of_features(request, refused), ()
-    evaluated, notes = evaluated_preview(request, data_set)
+    evaluated, notes = _evaluated(request, data_set)
     shown = DataPreview(
         example_count=len(data_set.training),
         validation_example_count=len(data_set.validation or ()),
@@ -140,6 +145,17 @@ def _preview_of_data(request: PreviewRequest) -> tuple[DataPreview, tuple[Proble
         problems=tuple(each for each in (*data_set.all_notes(), *odd) if concerns(each, request)),
     )
     return shown, notes
+
+
+def _evaluated(
+    request: PreviewRequest, data_set: DataSet | None = None
+) -> tuple[EvaluatedPreview | None, tuple[Problem, ...]]:
+    """Which examples would be evaluated, of data that was read or that only a run reads."""
+    if request.task != "evaluate":
+        return None, ()
+    from gpupanel.trainer.inference.evaluated_preview import evaluated_preview, unread_preview
+
+    return unread_preview(request) if data_set is None else evaluated_preview(request, data_set)
 
 
 def _lacks_labels(data: DataSettings, request: PreviewRequest) -> bool:
@@ -178,12 +194,16 @@ def _reading(request: PreviewRequest) -> Reading:
         is_preview=True,
         needs_labels=request.task != "predict",
     )
+    if model is None or not model.is_saved:
+        return reading
+    from gpupanel.trainer.models.model_file import recipe_in
+    from gpupanel.trainer.models.saved_recipe import reading_to_train
+
     with contextlib.suppress(ProblemError):  # what is wrong with the model is said of it
         if is_training:
-            reading = reading_to_train(reading, model, request.data)
-        elif model is not None and model.is_saved:
-            more = request.task == "evaluate"
-            reading = replace(reading, recipe=recipe_in(model.chosen_path), more_classes=more)
+            return reading_to_train(reading, model, request.data)
+        more = request.task == "evaluate"
+        return replace(reading, recipe=recipe_in(model.chosen_path), more_classes=more)
     return reading
 
 
@@ -294,14 +314,3 @@ def _value_count(data: DataSet) -> int:
     if data.target is not Target.VALUES:
         return 0
     return math.prod(data.training.labels.shape[1:])
-
-
-def main() -> int:
-    """Answer the request on standard input."""
-    request = PreviewRequest.model_validate_json(sys.stdin.buffer.read())
-    sys.stdout.write(preview(request).model_dump_json())
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

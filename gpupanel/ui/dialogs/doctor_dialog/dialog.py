@@ -6,7 +6,7 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QLabel, QWidget
 from typing_extensions import override
 
-from gpupanel.devices.doctor import DoctorReport
+from gpupanel.devices.doctor.report import DoctorReport
 from gpupanel.domain.problem import Severity
 from gpupanel.ui.dialogs.doctor_dialog.report_view import FactGroupView, FindingRow, report_text
 from gpupanel.ui.dialogs.report_dialog import ReportDialog

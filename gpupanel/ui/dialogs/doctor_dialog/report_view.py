@@ -11,8 +11,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpupanel.devices.doctor import DoctorReport
-from gpupanel.devices.doctor.report import Fact, FactGroup
+from gpupanel.devices.doctor.report import DoctorReport, Fact, FactGroup
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.problem_text import problem_text, problem_title
 from gpupanel.ui.theme import GRID

@@ -51,6 +51,7 @@ class DeviceCard(QFrame):
         self.setProperty("nested", device.is_mig_instance)
         self._device, self._color = device, color
         self._reading: DeviceReading | None = None
+        self._held = _held(None)
         self._own_processes: frozenset[int] = frozenset()
         self._is_open, self._is_in_use, self._in_line = True, False, False
         self._head = CardHead(device, color, label)
@@ -112,13 +113,15 @@ class DeviceCard(QFrame):
         self._head.setOpen(is_open=is_open)
         self.readings.setOpen(is_open=is_open)
         self._show_parts()
-        self._show_reading()
+        self.readings.show_reading(self._reading)
+        self._show_memory()
 
     def setUse(self, *, in_use: bool, is_only_one: bool = False, can_switch: bool = True) -> None:
         """Show whether the device is in use, alone, and whether another could take its place."""
         self._is_in_use = in_use
         self._head.setUse(in_use=in_use, is_only_one=is_only_one, can_switch=can_switch)
         self._show_parts()
+        self._show_memory()
 
     def setPolicy(self, policy: MemoryPolicy, allocator: Allocator, others_in_use: int) -> None:
         """Show that memory policy.
@@ -132,7 +135,7 @@ class DeviceCard(QFrame):
             self.memory.setValue(policy)
         self.memory.setAllocator(allocator)
         self.memory.menu.setOthersInUse(others_in_use)
-        self._show_reading()
+        self._show_memory()
 
     def setReplicas(self, replicas: int) -> None:
         """Show so many logical devices of the CPU."""
@@ -146,7 +149,7 @@ class DeviceCard(QFrame):
         """Say which processes are of the run shown."""
         self._own_processes = pids
         self.details.setRunProcesses(pids)
-        self._show_reading()
+        self._show_memory()
 
     def setApplied(self, words: str) -> None:
         """Say what became of applying the policy of this device to all; empty: nothing."""
@@ -162,11 +165,14 @@ class DeviceCard(QFrame):
         self.details.setReading(reading)
         self._host.setReading(reading)
         self._show_state()
-        self._show_reading()
+        self.readings.show_reading(reading)
+        if _held(reading) != self._held:
+            self._show_memory()
 
     def setDisk(self, disk: DiskReading | None) -> None:
         """Show how full the disk of the runs is; only the CPU's card does."""
-        self._host.setDisk(disk)
+        if not self._device.is_gpu:
+            self._host.setDisk(disk)
 
     def focus_settings(self) -> QWidget:
         """Open the card and give the focus to its memory policy, or its replicas.
@@ -208,11 +214,13 @@ class DeviceCard(QFrame):
         set_tone(self._state, Tone.ERROR if is_lost else Tone.MUTED)
         self._state.setVisible(bool(self._state.text()))
 
-    def _show_reading(self) -> None:
+    def _show_memory(self) -> None:
+        self._held = _held(self._reading)
         has_policy = self._device.is_gpu and self._is_in_use and not self._is_partitioned
         shown = self.memory.value() if has_policy else None
         use = memory_use(self._device, self._reading, self._own_processes, shown)
-        self.readings.show_reading(self._reading, use)
+        is_known = self._reading is not None and self._reading.memory_used_mib is not None
+        self.readings.show_memory(use, is_known=is_known)
         # The driver gives nobody what it keeps for itself.
         total = None if use.total_mib is None else use.total_mib - use.reserved_mib
         self.memory.setRoom(total, room_mib(self._reading, use))
@@ -259,9 +267,18 @@ class DeviceCard(QFrame):
 
     @Slot(object)
     def _take_policy(self, policy: MemoryPolicy) -> None:
-        self._show_reading()
+        self._show_memory()
         self.policyChanged.emit(self._device.key, policy)
 
     @Slot()
     def _take_apply(self) -> None:
         self.applyRequested.emit(self._device.key)
+
+
+def _held(reading: DeviceReading | None) -> tuple[object, ...]:
+    """What of a reading says whose memory is whose; a second later that is mostly the same."""
+    if reading is None:
+        return ()
+    processes = tuple((each.pid, each.memory_used_mib) for each in reading.processes)
+    used, free = reading.memory_used_mib, reading.memory_free_mib
+    return used, free, reading.memory_total_mib, reading.memory_reserved_mib, processes

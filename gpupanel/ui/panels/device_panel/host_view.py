@@ -23,6 +23,7 @@ class HostView(QWidget):
     def __init__(self, color: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._cores = CoreBars(color)
+        self._shown: DiskReading | None = None
         self._disk = QWidget()
         self._disk_bar = _DiskBar()
         self._free = QLabel()
@@ -55,6 +56,9 @@ class HostView(QWidget):
         self._disk.setVisible(disk is not None)
         if disk is None:
             return
+        if disk == self._shown:
+            return
+        self._shown = disk
         self._disk_bar.setReading(disk)
         is_little = disk.free_mib < _LITTLE_MIB
         free = f"{formatting.mib(disk.free_mib)} free"

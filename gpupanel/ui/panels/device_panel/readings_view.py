@@ -32,6 +32,7 @@ class ReadingsView(QWidget):
         super().__init__(parent)
         self._device = device
         self._is_open = True
+        self._numbers: tuple[object, ...] = ()
         self._sparkline = Sparkline(color)
         self._utilization = self._number(formatting.percent(100.0))
         self._tag, self._folded_tag = NoticeTag(), NoticeTag(is_short=True)
@@ -46,7 +47,8 @@ class ReadingsView(QWidget):
         self._teach()
         self._arrange()
         self.setOpen(is_open=True)
-        self.show_reading(None, MemoryUse(total_mib=device.memory_total_mib))
+        self.show_memory(MemoryUse(total_mib=device.memory_total_mib), is_known=False)
+        self.show_reading(None)
 
     def history(self) -> tuple[float | None, ...]:
         """The utilization that the curve shows, oldest first."""
@@ -60,6 +62,7 @@ class ReadingsView(QWidget):
     def setOpen(self, *, is_open: bool) -> None:
         """Show everything, or what fits into two lines."""
         self._is_open = is_open
+        self._numbers = ()
         self._busy.setVisible(is_open)
         self._folded_tag.setVisible(not is_open)
         for label in (self._memory, self._temperature, self._power):
@@ -86,18 +89,27 @@ class ReadingsView(QWidget):
         for tag in (self._tag, self._folded_tag):
             tag.setNotice(notice(reading))
 
-    def show_reading(self, reading: DeviceReading | None, use: MemoryUse) -> None:
-        """Show these numbers; a dash for each that is not known."""
-        known = reading is not None and reading.memory_used_mib is not None
+    def show_memory(self, use: MemoryUse, *, is_known: bool) -> None:
+        """Show that; a dash where it is not known how much is in use."""
         self.bar.setUse(use)
-        held = use.other_processes_mib + use.ours_mib if known else None
+        held = use.other_processes_mib + use.ours_mib if is_known else None
         self._memory.setText(f"{formatting.gib_number(held)} / {formatting.mib(use.total_mib)}")
-        busy = formatting.percent(reading.gpu_utilization_percent if reading else None)
+
+    def show_reading(self, reading: DeviceReading | None) -> None:
+        """Show the other numbers; a dash for each that is not known."""
+        shown = reading or DeviceReading(key=self._device.key)
+        numbers = (
+            *(shown.gpu_utilization_percent, shown.temperature_c, shown.power_w),
+            *(shown.power_limit_w or self._device.power_limit_w, self._is_open),
+        )
+        if numbers == self._numbers:
+            return
+        self._numbers = numbers
+        busy_percent, degrees, power, limit, _ = numbers
+        busy = formatting.percent(busy_percent)
         self._utilization.setText(busy)
         self.utilizationChanged.emit(busy)
-        self._temperature.setText(formatting.celsius(reading.temperature_c if reading else None))
-        power = reading.power_w if reading else None
-        limit = (reading.power_limit_w if reading else None) or self._device.power_limit_w
+        self._temperature.setText(formatting.celsius(degrees))
         drawn = formatting.DASH if power is None else f"{power:.0f}"
         whole = f"{drawn} / {formatting.watts(limit)}"
         self._power.setText(whole if self._is_open else formatting.watts(power))

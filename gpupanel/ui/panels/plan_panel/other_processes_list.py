@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
 from gpupanel.domain.telemetry import DeviceProcess
-from gpupanel.planning.prepare import OtherProcesses
+from gpupanel.planning.other_processes import OtherProcesses
 from gpupanel.ui import formatting
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.process_text import process_label

@@ -9,10 +9,10 @@ from threading import Event
 
 import pytest
 
-from gpupanel.devices.doctor import DoctorReport, examine
 from gpupanel.devices.doctor.environment import HostEnvironment
-from gpupanel.devices.doctor.examination import examine_machine, report_of
+from gpupanel.devices.doctor.examination import examine, examine_machine, report_of
 from gpupanel.devices.doctor.findings import mending_command
+from gpupanel.devices.doctor.report import DoctorReport
 from gpupanel.devices.probes.driver_probe import DriverFacts, ask_driver
 from gpupanel.devices.probes.tensorflow_probe import ProbeAnswer
 from gpupanel.domain.problem import Problem, Severity

@@ -6,7 +6,8 @@ from gpupanel.domain.data import DataSettings, ImagesData, NpzData, PythonData
 from gpupanel.domain.model import ApplicationModel, CnnModel, MlpModel, ModelSettings, SavedModel
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, Severity
-from gpupanel.domain.profile import Profile, Task
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.task import Task
 from gpupanel.planning.context import Known, PlanningContext, planning_context
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.rules import range_rules

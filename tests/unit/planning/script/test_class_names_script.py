@@ -10,7 +10,8 @@ import pytest
 from gpupanel.domain.data import ImagesData, TableData, Target
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import Head, MlpModel, SavedModel
-from gpupanel.domain.profile import Profile, Task
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.task import Task
 from gpupanel.domain.trained_on import TRAINED_ON_MEMBER, TrainedOn
 from gpupanel.planning.script.class_names import classes_of_model, classes_to_train, kept_classes
 
