@@ -21,6 +21,10 @@ def test_that_of_a_level_stretch_only_the_ends_are_drawn(qtbot: QtBot) -> None:
     ]
 
 
+def test_that_nothing_is_drawn_before_the_first_reading(qtbot: QtBot) -> None:
+    assert Sparkline()._pieces(AREA) == []
+
+
 def test_that_a_gap_divides_the_curve(qtbot: QtBot) -> None:
     assert _points(5.0, 5.0, None, None, 5.0, 5.0, 5.0, 5.0) == [
         [(0.0, 95.0), (1.0, 95.0)],

@@ -7,6 +7,7 @@ import ast
 import inspect
 import os
 import sys
+from collections.abc import Callable
 from types import ModuleType
 from typing import ClassVar, Literal, get_args, get_type_hints
 
@@ -14,6 +15,7 @@ import pytest
 from pydantic import BaseModel
 from typing_extensions import override
 
+from gpupanel.domain.asked_prediction import AskedColumn, PredictionAsked
 from gpupanel.domain.choice import Choice, ChoiceEnum
 from gpupanel.domain.data import DataSettings
 from gpupanel.domain.kind import KindValue, kind, kinds_of
@@ -27,6 +29,7 @@ from gpupanel.planning.prepare import prepare
 from gpupanel.planning.script.data_section import SourceScript, script_of
 from gpupanel.planning.script.model_section import BuiltText, ModelScript, script_of_model
 from gpupanel.planning.script.stand_alone import stand_alone_script
+from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
 from gpupanel.trainer.datasets.source import Source, source_of
 from tests.fakes.devices import CPU_ONLY
 from tests.forked.processes import run_forked
@@ -44,6 +47,15 @@ MAY_NAME_A_SOURCE = (
     "planning/script/sources/",
 )
 MAY_NAME_A_MODEL = ("domain/model.py", "trainer/models/", "planning/script/models/")
+
+NAMED_ONLY = {each.__name__: each for each in (AskedColumn, PredictionAsked, Scanned)}
+NAMED_ONLY["OnFirstReport"] = OnFirstReport
+"""Types that the protocol of sources names, and does not import: few who read data need them."""
+
+
+def hints_of(method: Callable[..., object]) -> dict[str, object]:
+    """The types of arguments and result."""
+    return get_type_hints(method, localns=NAMED_ONLY)
 
 
 def one_of(values: type[KindValue]) -> KindValue:
@@ -65,9 +77,9 @@ def check_fit(found: type, protocol: type, values: type[KindValue], what: str) -
         assert list(inspect.signature(method).parameters) == list(
             inspect.signature(offered_method).parameters
         )
-        taken = get_type_hints(method)[what]
+        taken = hints_of(method)[what]
         assert values in (get_args(taken) or (taken,))
-        assert get_type_hints(method)["return"] == get_type_hints(offered_method)["return"]
+        assert hints_of(method)["return"] == hints_of(offered_method)["return"]
 
 
 @pytest.mark.parametrize("values", SOURCES)

@@ -71,12 +71,12 @@ class Sparkline(QWidget):
         first = area.right() - step * (len(self._values) - 1)
         pieces: list[list[QPointF]] = [[]]
         values = tuple(self._values)
-        beside = zip((None, *values), (*values[1:], None), strict=False)
-        for position, (value, neighbours) in enumerate(zip(values, beside, strict=True)):
+        for position, value in enumerate(values):
             if value is None:
                 pieces.append([])
                 continue
-            if neighbours == (value, value):
+            beside = values[max(0, position - 1) : position + 2]
+            if beside == (value, value, value):
                 continue  # within a level stretch, whose ends are enough
             height = area.height() * min(100.0, max(0.0, value)) / 100.0
             pieces[-1].append(QPointF(first + position * step, area.bottom() - height))
