@@ -46,7 +46,7 @@ from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.runs.processes.frozen_supervisor import frozen_problem
 
 _POLL_S = 0.1
-_READ_S = 0.5
+_READ_S = 1.0
 """Between two readings of a run that writes all the time: the last line of one is followed by no
 other, and is read at once."""
 _REDRAW_S = 1.0

@@ -1,7 +1,7 @@
 """All that is known of a training while it goes on: what the rules of findings ask."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import Final
 
@@ -125,6 +125,7 @@ class FindingContext:
         support: What TensorFlow answered about the GPUs; ``None``: nothing that is remembered.
         epochs: Those that this start of the run has done, each once, oldest first.
         total: How the time was spent since the run was started, or started again.
+        spent: How the time of the window was spent; most rules ask.
     """
 
     profile: Profile
@@ -144,11 +145,10 @@ class FindingContext:
     support: GpuSupport | None = None
     epochs: tuple[EpochDone, ...] = ()
     total: TimeSpent = _NO_TIME
+    spent: TimeSpent = field(init=False)
 
-    @property
-    def spent(self) -> TimeSpent:
-        """How the time of the window was spent."""
-        return spent_in(self.reports)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "spent", spent_in(self.reports))
 
     @property
     def has_settled(self) -> bool:

@@ -22,7 +22,9 @@ from gpupanel.runs.supervision.memory.reading import KernelCounters, shortage_in
 
 _CRASHES: Final = (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS)
 _LOG_BYTES: Final = 2**20
-_INTERVAL_S: Final = 0.5
+_INTERVAL_S: Final = 0.9
+_GROUP_S: Final = 5.0
+"""How often to ask in which control group a process is: it hardly ever moves."""
 _WINDOW_S: Final = 10.0
 """A process with much memory takes seconds to die after the kernel has counted it as killed; what
 was counted longer ago was another one."""
@@ -43,7 +45,7 @@ class _Observation:
 class HostMemoryWatch:
     """Watches the host's memory beside a run, so that a kill for lack of it is known.
 
-    It observes twice a second, which costs a few reads of the kernel's files each time.
+    It observes about once a second, which costs a few reads of the kernel's files each time.
 
     Args:
         counters: Reads what the kernel counts.
@@ -62,6 +64,7 @@ class HostMemoryWatch:
         self._limit = address_space_limit
         self._address_space: dict[int, int] = {}
         self._groups: dict[int, Path] = {}
+        self._found: dict[int, tuple[int, float, Path | None]] = {}
         self._held: dict[int, int] = {}
         self._observations: deque[_Observation] = deque()
 
@@ -72,7 +75,7 @@ class HostMemoryWatch:
             return
         for place, pid in processes:
             # Of a process that has just died both are gone: what was seen last stays.
-            group, held = self._counters.group_of(pid), self._counters.held_by(pid)
+            group, held = self._group(place, pid, now_s), self._counters.held_by(pid)
             if group is not None and held:
                 self._groups[place], self._held[place] = group, held
             if self._limit is not None and (taken := self._counters.address_space_of(pid)):
@@ -80,6 +83,13 @@ class HostMemoryWatch:
         self._observations.append(self._seen(now_s))
         while len(self._observations) > 1 and now_s - self._observations[1].time_s >= _WINDOW_S:
             self._observations.popleft()
+
+    def _group(self, place: int, pid: int, now_s: float) -> Path | None:
+        known_pid, asked_s, group = self._found.get(place, (0, 0.0, None))
+        if known_pid != pid or group is None or now_s - asked_s >= _GROUP_S:
+            group = self._counters.group_of(pid)
+            self._found[place] = pid, now_s, group
+        return group
 
     def kill_of(self, place: int) -> MemoryExhausted | None:
         """What is known of the memory of a process that was killed; ``None``: it had enough."""
