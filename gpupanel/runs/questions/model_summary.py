@@ -31,7 +31,8 @@ summarize_model: Final = Question[SummaryRequest, ModelSummary](
     work="building the model",
     command=python_module_command("gpupanel.trainer.tools.model_summary"),
     answer=ModelSummary,
-    limit_s=300.0,
+    # For all ways to fit it is built four times, of a large model each for a minute.
+    limit_s=900.0,
     slow_hint="It may have too many layers, or this machine may be busy.",
     death_hint="The model may be too large for this machine's memory; copy the detail.",
     field="model",
