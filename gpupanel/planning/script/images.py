@@ -7,6 +7,9 @@ from gpupanel.planning.script.parts import definitions, part
 from gpupanel.planning.script.sections import joined
 
 _IMAGE = '''
+from PIL import Image
+
+
 def image(path):
     """The pixels of a file; of several frames the first."""
     with Image.open(path, formats=FORMATS) as opened:

@@ -2,20 +2,14 @@
 
 import math
 import sys
-from typing import TypeAlias, cast
 
 import numpy as np
-import numpy.typing as npt
-import tensorflow as tf
 
 from gpupanel.trainer.datasets.examples import Array
 
-_ALIGNED_BYTES = 64
+ALIGNED_BYTES = 64
 """TensorFlow's kernels take memory as it is that begins at a multiple of these
 (``EIGEN_MAX_ALIGN_BYTES``), and fail with any other."""
-_HOST = "/device:CPU:0"
-
-Pixels: TypeAlias = npt.NDArray[np.uint8]
 
 
 class RowBlocks:
@@ -38,7 +32,7 @@ class RowBlocks:
 
     def block(self, rows: int) -> Array:
         """So many rows, with anything in them; whoever holds some of them keeps the block."""
-        wanted = rows * math.prod(self._row_shape) * self._dtype.itemsize + _ALIGNED_BYTES
+        wanted = rows * math.prod(self._row_shape) * self._dtype.itemsize + ALIGNED_BYTES
         # Rows are views, each of which counts as one that holds the memory. It is also held by the
         # list, and by being asked for.
         free = [place for place in range(len(self._memory)) if self._is_free(place)]
@@ -49,27 +43,9 @@ class RowBlocks:
         if not fitting:
             self._memory.append(np.empty(wanted, np.uint8))
         memory = self._memory[fitting[0] if fitting else -1]
-        first = -memory.ctypes.data % _ALIGNED_BYTES
-        aligned = memory[first : first + wanted - _ALIGNED_BYTES]
+        first = -memory.ctypes.data % ALIGNED_BYTES
+        aligned = memory[first : first + wanted - ALIGNED_BYTES]
         return aligned.view(self._dtype).reshape(rows, *self._row_shape)
 
     def _is_free(self, place: int) -> bool:
         return sys.getrefcount(self._memory[place]) == 2
-
-
-def tensor_of(array: Array, device: str) -> tf.Tensor:
-    """What a device computes with; on the host the array's own memory, which has to stay as it is.
-
-    Args:
-        array: Rows.
-        device: TensorFlow's name.
-    """
-    is_aligned = array.ctypes.data % _ALIGNED_BYTES == 0
-    is_plain = array.flags.c_contiguous and array.flags.writeable and array.dtype.kind in "iuf"
-    if not (is_aligned and is_plain and array.size):
-        with tf.device(device):
-            return tf.constant(array)
-    with tf.device(_HOST):
-        shared = tf.experimental.dlpack.from_dlpack(cast("Pixels", array).__dlpack__())
-    with tf.device(device):
-        return shared if device == _HOST else tf.identity(shared)

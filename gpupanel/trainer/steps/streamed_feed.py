@@ -11,8 +11,9 @@ from gpupanel.domain.data_on_device import MOST_CALL_BYTES
 from gpupanel.trainer.datasets.examples import Examples, Indices
 from gpupanel.trainer.steps.data_on_gpu import as_bits, features_of, labels_of
 from gpupanel.trainer.steps.feed import Step
+from gpupanel.trainer.steps.host_tensor import tensor_of
 from gpupanel.trainer.steps.look_ahead import LookAhead
-from gpupanel.trainer.steps.row_blocks import RowBlocks, tensor_of
+from gpupanel.trainer.steps.row_blocks import RowBlocks
 
 _HOST = "/device:CPU:0"
 

@@ -12,7 +12,8 @@ SHARED = """
 import sys
 import numpy as np
 import tensorflow as tf
-from gpupanel.trainer.steps.row_blocks import RowBlocks, tensor_of
+from gpupanel.trainer.steps.host_tensor import tensor_of
+from gpupanel.trainer.steps.row_blocks import RowBlocks
 
 blocks = RowBlocks((16,), np.dtype(np.float32))
 block = blocks.block(8)
