@@ -128,6 +128,7 @@ def test_that_a_click_leads_from_a_training_to_its_evaluation_and_back(qtbot, wi
 def test_that_the_shown_run_has_the_name_that_a_person_gave_it(qtbot, window, runs_dir):
     run = written(runs_dir, Profile(name="trained", devices=ON_CPU))
     other = written(runs_dir, Profile(name="other", devices=ON_CPU))
+    window.resize(1600, 900)  # a long name is cut where there is no room for it
     window.begin()
     window.open_target(run.root)
     title = window.findChild(QLabel, "shown_run")
