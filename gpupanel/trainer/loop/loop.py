@@ -372,7 +372,7 @@ class TrainingLoop:
         if kept is not None:
             self._record.metrics, self._record.kept_epoch = kept.metrics, kept.epoch
         elif not self._position.step_in_epoch:
-            self._record.kept_epoch = self._position.epoch - 1
+            self._record.kept_epoch = self._position.epoch - 1 or None
 
     def _test(self) -> Interruption | None:
         """Measure the trained model on a test set that did not validate."""
@@ -408,6 +408,8 @@ class TrainingLoop:
 
     def _end_of_time(self) -> Interruption | None:
         """What ends the training before its next step where that has no time left."""
+        if not self._position.step:
+            return None  # a model that has learned nothing is none
         trained_s = self._consensus.trained_s(self._time.own_s)
         return Interruption.TIME_IS_UP if self._time.is_up(trained_s) else None
 
