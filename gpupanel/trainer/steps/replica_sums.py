@@ -35,7 +35,7 @@ def timed_where(chosen: tf.Tensor) -> Iterator[None]:
         del _chosen.where
 
 
-def is_timed_by_choice() -> bool:
+def _is_timed_by_choice() -> bool:
     """Whether that was asked for here."""
     return hasattr(_chosen, "where")
 
@@ -125,7 +125,7 @@ def instant(
             return Instant(_clock(), None)
         # There is none in an empty part.
         number = tf.reduce_sum(tf.cast(tf.reshape(after[0], [-1])[:1], tf.float32))
-    if not is_timed_by_choice():
+    if not _is_timed_by_choice():
         return _arrival(number)
     # The host may look at the clock of what came first last.
     with tf.control_dependencies([] if since is None else [since.clock_s]):
