@@ -9,16 +9,17 @@ _MEASURED: Final = 0.05
 
 
 def epochs_that_fit(
-    limit_s: float, trained_s: float, first_s: float, done: int, epochs: int
+    limit_s: float, trained_s: float, each_s: float | None, done: int, epochs: int
 ) -> int | None:
     """The number of epochs after which the training ends.
 
-    The first epoch is not measured where others can be: TensorFlow optimises its graphs in it.
+    The first epoch of a process is not measured where others can be: TensorFlow builds its graphs
+    in it.
 
     Args:
         limit_s: The time that the training may take.
         trained_s: Until the end of the last epoch.
-        first_s: Of these, until the end of the first epoch.
+        each_s: What an epoch took, by those that were measured; ``None``: none was.
         done: Epochs that are done; at least one.
         epochs: That the profile asks for.
 
@@ -26,9 +27,9 @@ def epochs_that_fit(
         ``None``: more epochs are to be measured first.
     """
     left_s = max(0.0, limit_s - trained_s)
-    each_s = first_s if done == 1 else (trained_s - first_s) / (done - 1)
-    fit = int((1.0 - _MARGIN) * left_s / each_s) if each_s > 0.0 else epochs
-    has_measured = done > 1 and trained_s >= _MEASURED * limit_s
+    expected_s = trained_s / done if each_s is None else each_s
+    fit = int((1.0 - _MARGIN) * left_s / expected_s) if expected_s > 0.0 else epochs
+    has_measured = each_s is not None and trained_s >= _MEASURED * limit_s
     if fit > 1 and not has_measured:
         return None
     return min(done + fit, epochs)

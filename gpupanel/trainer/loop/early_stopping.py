@@ -44,7 +44,8 @@ def after_epoch(
         plateau_loss=position.plateau_loss,
         plateau_epochs=position.plateau_epochs,
         trained_s=position.trained_s,
-        first_epoch_s=position.first_epoch_s,
+        measured_epochs=position.measured_epochs,
+        measured_s=position.measured_s,
         fitted_epochs=position.fitted_epochs,
         fitted_into_s=position.fitted_into_s,
     )

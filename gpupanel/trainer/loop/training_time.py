@@ -33,6 +33,7 @@ class TrainingTime:
         self._limit_s = training.time_limit_s
         self._clock = clock
         self._begun_s = clock() - position.trained_s
+        self._epoch_began_s: float | None = None
 
     @property
     def own_s(self) -> float:
@@ -49,16 +50,20 @@ class TrainingTime:
         Decided once: what is trained then does not depend on the clock any more, and a run that
         is resumed comes to the same bits.
         """
-        done = position.epoch - 1
-        if done == 1:
-            position = position.model_copy(update={"first_epoch_s": position.trained_s})
+        if self._epoch_began_s is not None:
+            measured = {
+                "measured_epochs": position.measured_epochs + 1,
+                "measured_s": position.measured_s + position.trained_s - self._epoch_began_s,
+            }
+            position = position.model_copy(update=measured)
+        self._epoch_began_s = position.trained_s
         if self._limit_s is None or position.epochs_within(self._limit_s) is not None:
             return position
         fit = epochs_that_fit(
             self._limit_s,
             position.trained_s,
-            position.first_epoch_s,
-            done,
+            position.each_epoch_s,
+            position.epoch - 1,
             self._training.epochs,
         )
         return position.model_copy(update={"fitted_epochs": fit, "fitted_into_s": self._limit_s})

@@ -31,7 +31,9 @@ class Position(Value):
         plateau_loss: The loss at the last progress that counts for that.
         plateau_epochs: Since then, or since the rate was lowered.
         trained_s: How long the training took, with validations and checkpoints.
-        first_epoch_s: Of these, until the end of the first epoch.
+        measured_epochs: Epochs of which each took what the next ones will: not the first of a
+            process, in which TensorFlow builds its graphs.
+        measured_s: What these took, together.
         fitted_epochs: How many epochs fit into the limit; ``None``: not decided yet.
         fitted_into_s: The limit for which that was decided.
     """
@@ -50,9 +52,15 @@ class Position(Value):
     plateau_loss: float | None = None
     plateau_epochs: int = 0
     trained_s: float = 0.0
-    first_epoch_s: float = 0.0
+    measured_epochs: int = 0
+    measured_s: float = 0.0
     fitted_epochs: int | None = None
     fitted_into_s: float | None = None
+
+    @property
+    def each_epoch_s(self) -> float | None:
+        """What an epoch takes; ``None``: not measured yet."""
+        return self.measured_s / self.measured_epochs if self.measured_epochs else None
 
     def epochs_within(self, limit_s: float | None) -> int | None:
         """After how many epochs the training ends for its time; ``None``: not decided yet."""

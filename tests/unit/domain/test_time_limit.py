@@ -51,24 +51,26 @@ def test_that_a_profile_says_which_times_there_are(value: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("limit_s", "trained_s", "first_s", "done", "expected"),
+    ("limit_s", "trained_s", "each_s", "done", "expected"),
     [
-        # Of the first epoch only that few more fit is believed: graphs are optimised in it.
-        (1000, 20, 20, 1, None),
-        (100, 40, 40, 1, 2),
-        (100, 60, 60, 1, 1),
-        (100, 130, 130, 1, 1),
+        # Of a first epoch only that few more fit is believed: graphs are built in it.
+        (1000, 20, None, 1, None),
+        (100, 40, None, 1, 2),
+        (100, 60, None, 1, 1),
+        (100, 130, None, 1, 1),
+        # As of several, each the first of a process.
+        (1000, 100, None, 2, None),
+        (100, 60, None, 2, 3),
         # Not before a twentieth of the limit.
-        (1000, 40, 20, 3, None),
-        (1000, 60, 20, 5, 97),
-        (1000, 60, 59, 2, 50),
-        (1000, 995, 20, 99, 99),
-        (1000, 1200, 20, 99, 99),
-        (1000, 60, 60, 2, 100),
+        (1000, 40, 10, 3, None),
+        (1000, 60, 10, 5, 97),
+        (1000, 60, 1, 2, 100),
+        (1000, 995, 10, 99, 99),
+        (1000, 1200, 12, 99, 99),
+        (1000, 60, 0, 2, 100),
     ],
 )
 def test_that_so_many_epochs_fit(
-    limit_s: float, trained_s: float, first_s: float, done: int, expected: int | None
+    limit_s: float, trained_s: float, each_s: float | None, done: int, expected: int | None
 ) -> None:
-    epochs = 50 if trained_s == 60 and first_s == 59 else 100
-    assert epochs_that_fit(limit_s, trained_s, first_s, done, epochs) == expected
+    assert epochs_that_fit(limit_s, trained_s, each_s, done, 100) == expected

@@ -144,13 +144,26 @@ def test_that_time_counts_on_from_the_checkpoint() -> None:
 def test_that_how_many_fit_is_decided_once_for_each_limit() -> None:
     time = TrainingTime(TrainingSettings(time_limit="100s", epochs=90), Position())
     first = time.fitted(Position(epoch=2, trained_s=2.0))
-    assert (first.first_epoch_s, first.fitted_epochs) == (2.0, None)
-    third = time.fitted(first.model_copy(update={"epoch": 7, "trained_s": 12.0}))
-    assert third.fitted_epochs == 6 + 43
-    later = third.model_copy(update={"epoch": 8, "trained_s": 90.0})
-    assert time.fitted(later) == later
+    assert (first.each_epoch_s, first.fitted_epochs) == (None, None)
+    third = time.fitted(first.model_copy(update={"epoch": 3, "trained_s": 4.0}))
+    assert (third.each_epoch_s, third.fitted_epochs) == (2.0, None)
+    third = time.fitted(third.model_copy(update={"epoch": 4, "trained_s": 6.0}))
+    assert third.fitted_epochs == 3 + 46
+    later = time.fitted(third.model_copy(update={"epoch": 5, "trained_s": 90.0}))
+    assert (later.fitted_epochs, later.each_epoch_s) == (3 + 46, 88.0 / 3)
     longer = TrainingTime(TrainingSettings(time_limit="1000s", epochs=90), later)
-    assert longer.fitted(later).fitted_epochs == 7 + 60
+    assert longer.fitted(later).fitted_epochs == 4 + 30
     unlimited = TrainingTime(TrainingSettings(epochs=90), later)
     assert unlimited.fitted(later) == later
     assert not unlimited.is_up(1e9)
+
+
+def test_that_the_first_epoch_of_no_process_is_measured() -> None:
+    # Graphs are built in it: a run that is resumed early would fit far fewer.
+    settings = TrainingSettings(time_limit="100s", epochs=1000)
+    first = TrainingTime(settings, Position()).fitted(Position(epoch=2, trained_s=5.0))
+    resumed = TrainingTime(settings, first)
+    second = resumed.fitted(first.model_copy(update={"epoch": 3, "trained_s": 10.0}))
+    assert (second.each_epoch_s, second.fitted_epochs) == (None, None)
+    third = resumed.fitted(second.model_copy(update={"epoch": 4, "trained_s": 10.1}))
+    assert third.fitted_epochs == pytest.approx(3 + 881, abs=1)
