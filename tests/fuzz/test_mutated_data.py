@@ -93,7 +93,7 @@ def assert_right(data: DataSet) -> None:
             assert 0 <= part.labels.min() <= part.labels.max() < len(data.class_names)
         else:
             assert part.labels.dtype == np.float32
-    assert take_fingerprint(data).model_dump_json()
+    assert b"".join(take_fingerprint(data).to_json())
     assert encode_event(
         DataReady(
             time_s=1.0,

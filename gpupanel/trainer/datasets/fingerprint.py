@@ -8,15 +8,21 @@ import hashlib
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
 
 from gpupanel.domain.value import Value
 from gpupanel.trainer.datasets.examples import Array, DataSet, Examples
-from gpupanel.trainer.datasets.file_prints import THREADS, DataFiles, FilePrint
+from gpupanel.trainer.datasets.file_prints import THREADS, DataFiles, FilePrints, json_with_prints
 
 _CHUNK_BYTES = 8 * 2**20
 
 
-class ArrayPrint(Value):
+class ArrayPrint(msgspec.Struct, frozen=True):
     """An array, or a list of names.
 
     Attributes:
@@ -30,7 +36,8 @@ class ArrayPrint(Value):
     digest: str
 
 
-class Fingerprint(Value):
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
     """All that a run learns from.
 
     Attributes:
@@ -39,15 +46,42 @@ class Fingerprint(Value):
         files: Of data in files, in the order of their examples.
     """
 
-    schema_version: int = 1
     looked_ns: int
     arrays: tuple[ArrayPrint, ...] = ()
-    files: tuple[FilePrint, ...] = ()
+    files: FilePrints = field(default_factory=lambda: FilePrints.from_json(()))
 
     @property
     def is_complete(self) -> bool:
         """Whether the content of every file was read."""
-        return all(file.digest for file in self.files)
+        return bool((self.files.digests != b"").all())
+
+    def to_json(self) -> Iterator[bytes]:
+        """As a run keeps it, in pieces."""
+        saved = _Saved(looked_ns=self.looked_ns, arrays=self.arrays)
+        return json_with_prints(saved, "files", self.files)
+
+    @classmethod
+    def from_json(cls, content: bytes) -> "Fingerprint":
+        """What a run has kept.
+
+        Raises:
+            ValueError: It is damaged.
+        """
+        try:
+            saved = msgspec.json.decode(content, type=_SavedWithFiles)
+        except msgspec.MsgspecError as error:
+            raise ValueError(str(error)) from error
+        return cls(saved.looked_ns, saved.arrays, FilePrints.from_json(saved.files))
+
+
+class _Saved(msgspec.Struct):
+    looked_ns: int
+    arrays: tuple[ArrayPrint, ...] = ()
+    schema_version: Literal[1] = 1
+
+
+class _SavedWithFiles(_Saved):
+    files: list[msgspec.Raw] = []
 
 
 class Differences(Value):
@@ -102,31 +136,31 @@ def compare(
     Returns:
         The differences, and what it is now with what is known of its files by then.
     """
-    was = {file.path: file for file in before.files}
-    here = {file.path: file for file in now.files}
-    both = [file for path, file in here.items() if path in was]
-    untouched = {
-        file.path for file in both if file.is_untouched_since(was[file.path], before.looked_ns)
-    }
-    to_read = [
-        file
-        for file in both
-        if file.path not in untouched and file.size == was[file.path].size and was[file.path].digest
-    ]
-    digests = {path: was[path].digest for path in untouched}
+    places = now.files.places_in(before.files)
+    untouched = now.files.are_untouched(before.files, places, before.looked_ns)
+    here = np.flatnonzero(places >= 0)
+    there = places[here]
+    digests, had = np.zeros_like(now.files.digests), before.files.digests[there]
+    digests[untouched] = before.files.digests[places[untouched]]
+    as_large = now.files.marks["size"][here] == before.files.marks["size"][there]
+    is_open = ~untouched[here] & as_large & (had != b"")
     if files is not None:
-        digests |= files.digests_of(to_read)
-    different = [file.path for file in both if digests.get(file.path) != was[file.path].digest]
-    is_known = {path for path in different if was[path].digest or was[path].size != here[path].size}
+        digests[here[is_open]] = files.digests_of(here[is_open].tolist())
+    differ = ~untouched[here] & ((digests[here] != had) | (had == b""))
+    is_known = (had != b"") | ~as_large
+    missing = np.flatnonzero(before.files.places_in(now.files) < 0)
     differences = Differences(
         arrays=tuple(_array_differences(before.arrays, now.arrays)),
-        changed=tuple(path for path in different if path in is_known),
-        missing=tuple(path for path in was if path not in here),
-        added=tuple(path for path in here if path not in was),
-        unknown=tuple(path for path in different if path not in is_known),
+        changed=_paths(now.files, here[differ & is_known]),
+        missing=_paths(before.files, missing),
+        added=_paths(now.files, np.flatnonzero(places < 0)),
+        unknown=_paths(now.files, here[differ & ~is_known]),
     )
-    known = tuple(file._replace(digest=digests.get(file.path, "")) for file in now.files)
-    return differences, now.model_copy(update={"files": known})
+    return differences, replace(now, files=now.files.with_digests(digests))
+
+
+def _paths(files: FilePrints, rows: npt.NDArray[np.intp]) -> tuple[str, ...]:
+    return tuple(files.paths[row] for row in rows.tolist())
 
 
 def _prints_of(examples: Examples, part: str, pool: ThreadPoolExecutor) -> Iterator[ArrayPrint]:

@@ -11,7 +11,7 @@ import errno
 import os
 import uuid
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -43,7 +43,9 @@ class RowStore:
     Closed with its last user.
     """
 
-    def __init__(self, path: Path, times: Path, row_bytes: int, settled_ns: Sequence[int]) -> None:
+    def __init__(
+        self, path: Path, times: Path, row_bytes: int, settled_ns: npt.NDArray[np.int64]
+    ) -> None:
         """Open both files, or make them; by one process at a time.
 
         Args:
@@ -59,7 +61,7 @@ class RowStore:
         self.path = path
         self._times_path = times
         self._row_bytes = row_bytes
-        self._settled_ns = np.asarray(settled_ns, _TIME)
+        self._settled_ns = settled_ns
         self._there = np.zeros(len(settled_ns), np.bool_)
         self._rows, self._times = _both_opened(
             {path: len(settled_ns) * row_bytes, times: len(settled_ns) * _TIME.itemsize}

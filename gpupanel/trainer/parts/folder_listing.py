@@ -49,14 +49,37 @@ def listed_files(
                     continue
                 if entry.is_dir(follow_symlinks=False):
                     below.append((entry.name, True))
-                    continue
-                may_be_one = takes_links and not is_folder(entry)
-                if suffix_of(entry.name) in suffixes and (may_be_one or not entry.is_symlink()):
+                elif _is_one(entry, suffixes, takes_links=takes_links):
                     below.append((entry.name, False))
                 else:
                     on_other(entry)
         below.sort(reverse=True)
         waiting += [(f"{place}{os.sep}{name}", is_one) for name, is_one in below]
+
+
+def holds_file(root: str, suffixes: Collection[str], *, takes_links: bool) -> bool:
+    """Whether :func:`listed_files` would find one; looked for no further than to the first.
+
+    Raises:
+        OSError: One of the folders cannot be read.
+    """
+    waiting = [root]
+    while waiting:
+        with os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                if is_hidden(entry.name):
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+                elif _is_one(entry, suffixes, takes_links=takes_links):
+                    return True
+    return False
+
+
+def _is_one(entry: "os.DirEntry[str]", suffixes: Collection[str], *, takes_links: bool) -> bool:
+    if suffix_of(entry.name) not in suffixes:
+        return False
+    return not entry.is_symlink() or (takes_links and not is_folder(entry))
 
 
 def folders_in(root: str) -> list[str]:

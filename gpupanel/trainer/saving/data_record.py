@@ -3,7 +3,10 @@
 import threading
 import time
 from contextlib import suppress
+from dataclasses import replace
 from typing import Final, Self
+
+import numpy as np
 
 from gpupanel.domain.events import ProblemReported
 from gpupanel.domain.problem import Problem, ProblemError
@@ -90,7 +93,7 @@ class DataRecord:
         """What the data was; ``None``, and reported, where that is not known."""
         path = self._layout.data_fingerprint
         try:
-            return Fingerprint.model_validate_json(read_file(path, most_bytes=LARGEST_BYTES))
+            return Fingerprint.from_json(read_file(path, most_bytes=LARGEST_BYTES))
         except FileNotFoundError:
             self._report(no_fingerprint())
         except (OSError, ValueError) as error:
@@ -101,13 +104,12 @@ class DataRecord:
         now, files = self._now, self._files
         if now is None or files is None:
             return
-        known = []
-        for file in now.files:
-            digest = file.digest
-            if not digest and not self._is_over.is_set():
-                digest = files.digest_of(file, self._is_over.is_set)
-            known.append(file._replace(digest=digest))
-        self._write_suppressed(now.model_copy(update={"files": tuple(known)}))
+        digests = now.files.digests.copy()
+        for row in np.flatnonzero(digests == b"").tolist():
+            if self._is_over.is_set():
+                break
+            digests[row] = files.digest_of(row, self._is_over.is_set)
+        self._write_suppressed(replace(now, files=now.files.with_digests(digests)))
 
     def _write_suppressed(self, fingerprint: Fingerprint) -> None:
         with suppress(OSError):  # the run's folder is gone: the training reports that
@@ -116,7 +118,7 @@ class DataRecord:
     def _write(self, fingerprint: Fingerprint) -> None:
         try:
             with whole_file(self._layout.data_fingerprint, private=True) as file:
-                file.write(fingerprint.model_dump_json().encode())
+                file.writelines(fingerprint.to_json())
             self._is_written = True
         except OSError as error:
             if not self._has_reported:

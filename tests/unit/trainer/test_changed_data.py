@@ -29,6 +29,7 @@ from gpupanel.trainer.saving.data_record import DataRecord
 from gpupanel.trainer.started_run import StartedRun
 from tests.fakes.small_disks import fill, small_disk  # noqa: F401 - a fixture
 from tests.unit.trainer.conftest import cpu_plan
+from tests.unit.trainer.whole_prints import whole_print
 
 X = np.arange(48, dtype=np.float32).reshape(12, 2, 2)
 Y = np.arange(12, dtype=np.int32) % 3
@@ -115,16 +116,6 @@ def _files_of_now_are_old(monkeypatch: pytest.MonkeyPatch) -> None:
 def read(root: Path) -> DataSet:
     return read_data(
         ImagesData(path=str(root), image_size=(4, 4), cache=DataCache.NONE), Reading(print)
-    )
-
-
-def whole_print(data: DataSet) -> Fingerprint:
-    """With the content of the files."""
-    taken = take_fingerprint(data)
-    assert data.files is not None
-    digests = data.files.digests_of(taken.files)
-    return taken.model_copy(
-        update={"files": tuple(file._replace(digest=digests[file.path]) for file in taken.files)}
     )
 
 
@@ -238,7 +229,7 @@ def test_that_names_that_are_no_text_are_distinguished(images: Path) -> None:
     for path in odd:
         shutil.copyfile(images / "cat" / "0.bmp", path)
     before = whole_print(read(images))
-    read_again = Fingerprint.model_validate_json(before.model_dump_json())
+    read_again = Fingerprint.from_json(b"".join(before.to_json()))
     assert read_again == before
     odd[0].unlink()
 
@@ -291,7 +282,7 @@ class Kept:
 
     @property
     def record(self) -> Fingerprint:
-        return Fingerprint.model_validate_json(self.layout.data_fingerprint.read_bytes())
+        return Fingerprint.from_json(self.layout.data_fingerprint.read_bytes())
 
 
 @pytest.fixture

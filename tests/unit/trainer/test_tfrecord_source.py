@@ -19,6 +19,7 @@ from gpupanel.trainer.datasets.records.rows import RecordRows
 from gpupanel.trainer.datasets.source import Found, Reading, source_of
 from gpupanel.trainer.tools.preview.preview import preview
 from tests.unit.trainer.record_files import Value, example, example_of, image, write_records
+from tests.unit.trainer.whole_prints import whole_print
 
 READING = Reading(print)
 
@@ -317,13 +318,7 @@ def test_that_changed_records_are_seen_when_a_run_goes_on(tmp_path: Path) -> Non
     rows = [{"x": [1.0, 2.0], "y": n % 2} for n in range(4)]
     path = one_file(tmp_path, *rows)
     before = read(path)
-    was = take_fingerprint(before)
-    assert before.files is not None
-    was = was.model_copy(
-        update={
-            "files": tuple(each._replace(digest=before.files.digest_of(each)) for each in was.files)
-        }
-    )
+    was = whole_print(before)
     one_file(tmp_path, *rows[:2], {"x": [1.0, 3.0], "y": 0}, rows[3])
     now = read(path)
     differences, _ = compare(was, take_fingerprint(now), now.files)

@@ -8,9 +8,8 @@ from gpupanel.domain.data import ImagesData
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.visible_text import as_utf8
 from gpupanel.trainer.datasets.class_folders import ClassFolders
-from gpupanel.trainer.datasets.images.listing import Folder
+from gpupanel.trainer.datasets.images.listing import Folder, image_folders_in
 from gpupanel.trainer.datasets.images.mask_names import note_on_masks
-from gpupanel.trainer.datasets.images.set_folders import image_folders_in
 
 PATHS = {"training": "path", "validation": "validation_path", "test": "test_path"}
 """The setting that names the folder of each set."""
@@ -53,9 +52,11 @@ class ClassesOfImages:
 
     def unknown(self) -> Iterator[Problem]:
         """A hint where a folder that is left out is not there."""
+        left_out = self.data.leave_out
+        if not left_out:
+            return
         there = {as_utf8(each.name) for each in self.folder.folders}
         there |= {as_utf8(name) for each in self.folder.folders for name in image_folders_in(each)}
-        left_out = self.data.leave_out
         unknown = [name for name in left_out if name not in there]
         if not unknown:
             return

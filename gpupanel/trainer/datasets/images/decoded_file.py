@@ -4,7 +4,7 @@ It fills while images are asked for, by all who ask for the same ones at that ti
 (:class:`~gpupanel.trainer.datasets.row_store.RowStore`); as soon as all are there it is forced to
 the disk, and a record beside it says what it holds. An image is decoded again where it is not what
 it was when it was decoded
-(:meth:`~gpupanel.trainer.datasets.file_prints.FilePrint.is_untouched_since`).
+(:meth:`~gpupanel.trainer.datasets.file_prints.FilePrints.are_untouched`).
 """
 
 import hashlib
@@ -12,24 +12,23 @@ import math
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
+import msgspec
 import numpy as np
 from filelock import Timeout
-from pydantic import ValidationError
 
 from gpupanel.domain.problem import ProblemError
-from gpupanel.domain.value import Value
 from gpupanel.files.cache_folder import remove_unused
 from gpupanel.files.guarded_files import read_file, remove, rename
 from gpupanel.files.locks import lock_in_folder
-from gpupanel.files.whole_files import write_whole
+from gpupanel.files.whole_files import whole_file
 from gpupanel.trainer.datasets.examples import Array, Indices
-from gpupanel.trainer.datasets.file_prints import DataFiles, FilePrint
+from gpupanel.trainer.datasets.file_prints import DataFiles, FilePrints, json_with_prints
 from gpupanel.trainer.datasets.images.decode_ahead import chunks, read_ahead
 from gpupanel.trainer.datasets.images.decoded_problems import (
     disk_problems,
@@ -49,18 +48,46 @@ DOING = "decoding images"
 """What takes long, in words."""
 
 
-class _Record(Value):
+@dataclass(frozen=True, slots=True)
+class _Record:
     """What the rows of a file hold: the images as they were when they were decoded.
 
     Attributes:
         looked_ns: When they were examined before, in nanoseconds since the epoch.
+        prints: Of each row.
         unreadable: The rows that hold nothing, since their files could not be read.
     """
 
-    schema_version: int = 1
     looked_ns: int
-    prints: tuple[FilePrint, ...]
+    prints: FilePrints
     unreadable: frozenset[int] = frozenset()
+
+    def to_json(self) -> Iterator[bytes]:
+        saved = _Saved(looked_ns=self.looked_ns, unreadable=self.unreadable)
+        return json_with_prints(saved, "prints", self.prints)
+
+    @classmethod
+    def from_json(cls, content: bytes) -> "_Record":
+        """Read it.
+
+        Raises:
+            ValueError: It is damaged.
+        """
+        try:
+            saved = msgspec.json.decode(content, type=_SavedWithPrints)
+        except msgspec.MsgspecError as error:
+            raise ValueError(str(error)) from error
+        return cls(saved.looked_ns, FilePrints.from_json(saved.prints), saved.unreadable)
+
+
+class _Saved(msgspec.Struct):
+    looked_ns: int
+    unreadable: frozenset[int] = frozenset()
+    schema_version: Literal[1] = 1
+
+
+class _SavedWithPrints(_Saved, kw_only=True):
+    prints: list[msgspec.Raw]
 
 
 class _Rows(Protocol):
@@ -199,9 +226,9 @@ class ImagesFile:
         """The complete file that is there, and what it holds."""
         try:
             content = read_file(self._record_file, most_bytes=_LARGEST_RECORD_BYTES)
-            record = _Record.model_validate_json(content)
+            record = _Record.from_json(content)
             there = RowFile(self._pixels_file(record.looked_ns))
-        except (OSError, ValidationError):
+        except (OSError, ValueError):
             return None
         is_complete = there.size_bytes == len(record.prints) * self._row_bytes
         return (record, there) if is_complete else None
@@ -211,32 +238,28 @@ class ImagesFile:
         if self._before is None:
             return None
         record, file = self._before
-        # What could not be read is tried again, and reported again.
-        was = {
-            each.path: row for row, each in enumerate(record.prints) if row not in record.unreadable
-        }
-        untouched = [
-            each.path == before.path and each.is_untouched_since(before, record.looked_ns)
-            for each, before in zip(self._listed.prints, record.prints, strict=False)
-        ]
-        if len(record.prints) == len(self._listed.prints) and all(untouched):
+        prints = self._listed.prints
+        places = prints.places_in(record.prints)
+        places[~prints.are_untouched(record.prints, places, record.looked_ns)] = -1
+        unreadable = [*record.unreadable]
+        if np.array_equal(places, np.arange(len(record.prints))):
             for path in (self._record_file, file.path):
                 os.utime(path, follow_symlinks=False)
-            there = np.ones(len(untouched), np.bool_)
-            there[list(record.unreadable)] = False
+            there = np.ones(len(places), np.bool_)
+            there[unreadable] = False
             return _WholeFile(file, self._row_bytes, there)
-        for row, each in enumerate(self._listed.prints):
-            old = was.get(each.path)
-            if old is not None and each.is_untouched_since(record.prints[old], record.looked_ns):
-                self._same[row] = old
+        # What could not be read is tried again, and reported again.
+        places[np.isin(places, unreadable)] = -1
+        self._same = places
         return None
 
     def _begun(self) -> RowStore:
         """The file that others fill with just these images, or an empty one."""
         prints = self._listed.prints
         hasher = hashlib.sha256(system_start().encode())
-        for each in prints:
-            hasher.update(repr(tuple(each)).encode())
+        hasher.update(prints.marks.tobytes())
+        for name in prints.paths:
+            hasher.update(f"{name}\0".encode())
         rows, times = (
             self._place.with_name(f"{self._place.name}-{hasher.hexdigest()[:32]}{ending}")
             for ending in (".filling", ".times")
@@ -246,7 +269,7 @@ class ImagesFile:
                 remove(path)  # of other images, or of another start of the system
         self._keep_only(None if self._before is None else self._before[1].path)
         self._times_file = times
-        filling = RowStore(rows, times, self._row_bytes, [each.settled_ns for each in prints])
+        filling = RowStore(rows, times, self._row_bytes, prints.settled_ns)
         needed = len(filling.missing()) * self._row_bytes
         if needed > free_bytes(self._place.parent):
             raise no_space(needed, self._place.parent)
@@ -291,7 +314,8 @@ class ImagesFile:
             looked_ns=listed.looked_ns, prints=listed.prints, unreadable=frozenset(missing)
         )
         rename(filling.path, self._pixels_file(record.looked_ns))
-        write_whole(self._record_file, record.model_dump_json(), private=True)
+        with whole_file(self._record_file, private=True) as kept:
+            kept.writelines(record.to_json())
         remove(self._times_file)
         self._keep_only(self._pixels_file(record.looked_ns))
 

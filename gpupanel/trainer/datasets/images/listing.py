@@ -7,13 +7,13 @@ What is hidden (:func:`~gpupanel.domain.image_names.is_hidden`) is not there, at
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from gpupanel.domain.image_names import is_hidden, suffix_of
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.trainer.parts.folder_listing import is_folder, listed_files
+from gpupanel.trainer.parts.folder_listing import folders_in, holds_file, is_folder, listed_files
 from gpupanel.trainer.parts.image_formats import SUFFIXES
 
 _ARCHIVES = frozenset((".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar", ".zst"))
@@ -107,8 +107,14 @@ def images_below(folder: Path, key: str, unread: Counter[str] | None = None) -> 
     Raises:
         ProblemError: One of these folders cannot be read.
     """
+    others: Counter[str] = Counter() if unread is None else unread
+
+    def count(entry: "os.DirEntry[str]") -> None:
+        if not is_folder(entry):
+            others[suffix_of(entry.name)] += 1
+
     try:
-        return list(_names_below(str(folder), Counter() if unread is None else unread))
+        return list(listed_files(str(folder), SUFFIXES, count, takes_links=True))
     except OSError as error:
         raise _unreadable(Path(str(error.filename)), error, key) from error
 
@@ -116,17 +122,21 @@ def images_below(folder: Path, key: str, unread: Counter[str] | None = None) -> 
 def holds_images(folder: Path) -> bool:
     """Whether an image is in a folder or in a folder below it; also where that cannot be read."""
     try:
-        return next(_names_below(str(folder), Counter()), None) is not None
+        return holds_file(str(folder), SUFFIXES, takes_links=True)
     except OSError:
         return True  # whoever lists it says why not
 
 
-def _names_below(root: str, unread: Counter[str]) -> Iterator[str]:
-    def count(entry: "os.DirEntry[str]") -> None:
-        if not is_folder(entry):
-            unread[suffix_of(entry.name)] += 1
+def image_folders_in(folder: Path) -> list[str]:
+    """The names of the folders in one that hold images, in order.
 
-    return listed_files(root, SUFFIXES, count, takes_links=True)
+    Raises:
+        ProblemError: It cannot be read.
+    """
+    try:
+        return [name for name in folders_in(str(folder)) if holds_images(folder / name)]
+    except OSError as error:
+        raise _unreadable(folder, error, "data.path") from error
 
 
 def _unreadable(folder: Path, error: OSError, key: str) -> ProblemError:

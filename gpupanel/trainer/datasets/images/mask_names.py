@@ -2,8 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -27,28 +26,44 @@ def note_on_masks(files: Mapping[str, Sequence[str]], root: Path) -> Problem | N
         files: The paths of the images of each class.
         root: The folder of the classes.
     """
-    # As texts: paths of 100,000 images take seconds.
-    named = {_stem_and_form(path) for paths in files.values() for path in paths}
-    stems = sorted(stem for stem, _ in named)
-    there = {*stems}
-    masks = sorted(stem for stem in there if (found := _base(stem)) and found in there)
+    masks: list[str] = []
+    twins: list[str] = []
+    count = 0
+    # A mask and a twin stand beside what they are of: in one class.
+    for paths in files.values():
+        forms = _forms_by_stem(paths)
+        count += sum(map(len, forms.values()))
+        twins += (stem for stem, of_stem in forms.items() for _ in of_stem[1:])
+        masks += (stem for stem in forms if (found := _base(stem)) and found in forms)
     if masks:
+        first = min(masks)
         return _warning(
             len(masks),
             root,
             "are called as the masks of others",
-            f'"{_name(masks[0])}" beside "{_name(_base(masks[0]))}"',
+            f'"{_name(first)}" beside "{_name(_base(first))}"',
         )
-    twins = len(stems) - len(there)
-    if not twins or twins < _MANY_TWINS * len(stems):
+    if not twins or len(twins) < _MANY_TWINS * count:
         return None
-    twin = next(stem for stem, after in pairwise(stems) if stem == after)
     return _warning(
-        twins,
+        len(twins),
         root,
         "have the name of another one, but for its suffix, as masks and copies do",
-        f'two called "{_name(twin)}"',
+        f'two called "{_name(min(twins))}"',
     )
+
+
+def _forms_by_stem(paths: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+    """The forms of the images of each name; as texts, since a path each takes far longer."""
+    found: dict[str, tuple[str, ...]] = {}
+    alone: dict[str, tuple[str, ...]] = {}  # one for all that have but that form
+    for stem, form in map(_stem_and_form, paths):
+        before = found.get(stem)
+        if before is None:
+            found[stem] = alone.setdefault(form, (form,))
+        elif form not in before:
+            found[stem] = (*before, form)
+    return found
 
 
 def _stem_and_form(path: str) -> tuple[str, str]:

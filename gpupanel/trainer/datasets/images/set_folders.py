@@ -179,16 +179,6 @@ def use_inner_classes(folder: Path) -> Fix | None:
     return Fix.of(f"Use the classes in {folder.name}", "data.path", str(folder))
 
 
-def image_folders_in(folder: Path) -> list[str]:
-    """The names of the folders in one that hold images, in order.
-
-    Raises:
-        ProblemError: It cannot be read.
-    """
-    below = look_into(folder, "data.path").folders
-    return [each.name for each in below if holds_images(each)]
-
-
 def _sets_in(root: Path, left_out: Sequence[str]) -> dict[str, Path]:
     """The folder of each set by its setting; empty: there is no training set, or nothing else."""
     for _ in range(_DEEPEST):

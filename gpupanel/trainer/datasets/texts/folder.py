@@ -15,7 +15,7 @@ from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.class_folders import ClassFolders
 from gpupanel.trainer.datasets.data_problems import data_problem, unreadable
 from gpupanel.trainer.datasets.texts import problems
-from gpupanel.trainer.parts.folder_listing import by_folder, folders_in, listed_files
+from gpupanel.trainer.parts.folder_listing import by_folder, folders_in, holds_file, listed_files
 from gpupanel.trainer.parts.text_files import text_in_file
 
 _SUFFIX = ".txt"
@@ -141,7 +141,7 @@ def _folders_in(folder: Path) -> list[str]:
 
 
 def _holds_texts(folder: Path) -> bool:
-    return next(listed_files(str(folder), (_SUFFIX,), takes_links=False), None) is not None
+    return holds_file(str(folder), (_SUFFIX,), takes_links=False)
 
 
 class _Others:
