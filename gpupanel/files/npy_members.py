@@ -3,6 +3,7 @@
 import math
 import zipfile
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO
 
@@ -87,6 +88,27 @@ def read_npy(archive: zipfile.ZipFile, member: str) -> npt.NDArray[np.generic]:
     read_member_header(archive, member)
     with archive.open(member) as file:
         return read_npy_file(file)
+
+
+def npy_parts(file: IO[bytes], header: NpyHeader, rows: int) -> Iterator[npt.NDArray[np.generic]]:
+    """An array of numbers, so many rows at a time; its first axis varies slowest.
+
+    Args:
+        file: Where :func:`read_header` has left it.
+        header: What that found.
+        rows: Of each part but the last.
+
+    Raises:
+        EOFError: It is cut short; or another error, as :func:`read_header` has it.
+    """
+    count, *others = header.shape
+    row_bytes = math.prod(others) * header.dtype.itemsize
+    for row in range(0, count, rows):
+        here = min(rows, count - row)
+        content = file.read(here * row_bytes)
+        if len(content) < here * row_bytes:
+            raise EOFError("the numbers end before the last one")
+        yield np.frombuffer(content, header.dtype).reshape(here, *others)
 
 
 def read_npy_file(file: IO[bytes]) -> npt.NDArray[np.generic]:

@@ -45,6 +45,7 @@ from gpupanel.trainer.periods import (
 )
 from gpupanel.trainer.started_run import StartedRun
 from gpupanel.trainer.steps.calls_over import calls_over
+from gpupanel.trainer.steps.data_copies import DataCopies
 from gpupanel.trainer.steps.data_on_gpu import with_data_placed
 from gpupanel.trainer.steps.order import make_epoch_order, steps_per_epoch
 from gpupanel.trainer.steps.replica_steps import EvaluationStep, TrainingStep
@@ -313,11 +314,13 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
     plan = with_data_placed(plan, (split.training, split.validation, split.test), weights)
     # One replica waits for no other: from its calls all is known.
     timed = plan.balanced or across_replicas
+    copies = DataCopies()
     over_training = calls_over(
         split.training,
         strategy,
         plan,
         objective.size,
+        copies,
         timed=timed,
         augmenter=augmenter,
     )
@@ -371,7 +374,9 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         )
     evaluation = EvaluationStep(built.trained, measured, averages)
     validation_calls, test_calls = (
-        None if part is None else calls_over(part, strategy, plan, measured.size).make(evaluation)
+        None
+        if part is None
+        else calls_over(part, strategy, plan, measured.size, copies).make(evaluation)
         for part in (split.validation, split.test)
     )
     placed = places.placed(built.trained) if places is not None else ()

@@ -16,9 +16,10 @@ import numpy as np
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.plan import LaunchPlan, PlannedDevice, PlannedReplica
 from gpupanel.domain.strategy import StrategyKind
-from gpupanel.trainer.datasets.examples import Examples
+from gpupanel.trainer.datasets.examples import Examples, HeldRows
 from gpupanel.trainer.models.objectives import Classification
 from gpupanel.trainer.steps.calls import Calls
+from gpupanel.trainer.steps.data_copies import DataCopies
 from gpupanel.trainer.steps.replica_steps import EvaluationStep, TrainingStep
 from gpupanel.trainer.steps.resident_feed import ResidentFeed
 from gpupanel.trainer.steps.streamed_feed import StreamedFeed
@@ -86,7 +87,7 @@ def main() -> None:
         model = keras.Sequential([keras.Input((NUMBERS,)), keras.layers.Dense(CLASSES)])
         optimizer = keras.optimizers.Adam(0.001)
         optimizer.build(model.trainable_variables)
-    feed: ResidentFeed | StreamedFeed = ResidentFeed(features, labels, plan)
+    feed: ResidentFeed | StreamedFeed = ResidentFeed(HeldRows(features), labels, plan, DataCopies())
     if feed_name == "streamed":
         devices = {replica.index: replica.logical_device for replica in plan.replicas}
         feed = StreamedFeed(Examples(features, labels), devices)

@@ -6,8 +6,10 @@ import time
 import keras
 import numpy as np
 
+from gpupanel.trainer.datasets.examples import HeldRows
 from gpupanel.trainer.models.objectives import Classification
 from gpupanel.trainer.steps.calls import Calls
+from gpupanel.trainer.steps.data_copies import DataCopies
 from gpupanel.trainer.steps.replica_steps import TrainingStep
 from gpupanel.trainer.steps.resident_feed import ResidentFeed
 from gpupanel.trainer.strategies.make_strategy import make_strategy
@@ -30,7 +32,7 @@ def main() -> None:
     step = TrainingStep(
         model, objective, optimizer, seed=7, micro_batches=1, jit_compile=False, timed=True
     )
-    feed = ResidentFeed(features, labels, plan)
+    feed = ResidentFeed(HeldRows(features), labels, plan, DataCopies())
     calls = Calls(strategy, feed, plan.shares, objective.size, step, timed=True)
     rows = np.arange(EXAMPLES, dtype=np.int32).reshape(-1, BATCH)
     found = []

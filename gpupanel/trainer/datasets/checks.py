@@ -4,10 +4,10 @@ Checks run in NumPy, before TensorFlow is there, and name the file or set and th
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from typing_extensions import override
 
 from gpupanel.domain.data_source import DataCache
@@ -16,7 +16,7 @@ from gpupanel.trainer.datasets.examples import Array, Features, Indices
 
 NUMBER_KINDS = "buif"
 """Kinds of NumPy types that a model can learn from."""
-_CHUNK = 65_536
+_PART_BYTES = 8 * 2**20
 _PART_OF_MEMORY = 4
 """Examples that take more than this part of what is free stay on disk: what is trained on is
 copied, and peaks of four times the set were measured."""
@@ -54,26 +54,89 @@ def checked_features(features: Array, name: ArrayName) -> Array:
     Raises:
         ProblemError: They are no numbers, none, or not all finite.
     """
-    if features.dtype.kind not in NUMBER_KINDS:
-        raise name.problem(
-            "data_features_not_numbers",
-            f"{name} holds {features.dtype} values, but a model learns from numbers.",
-            "Convert them to numbers and save the array again.",
-        )
-    if features.ndim == 0 or features.size == 0:
-        raise name.problem(
-            "data_empty",
-            f"{name} is empty: its shape is {features.shape}.",
-            "Choose a file with at least one example.",
-        )
+    _check_form(features.shape, features.dtype, name)
     if features.ndim == 1:
         features = features[:, np.newaxis]
     if features.dtype == np.uint8:
         return features
-    with np.errstate(over="ignore"):
-        converted = features.astype(np.float32, copy=False)
-    _check_finite(features, converted, name)
-    return np.ascontiguousarray(converted)
+    is_kept = features.dtype == np.float32 and features.flags.c_contiguous
+    at_once = rows_at_once(features.shape, features.dtype)
+    parts = (features[row : row + at_once] for row in range(0, len(features), at_once))
+    return _converted(features if is_kept else np.empty(features.shape, np.float32), parts, name)
+
+
+def checked_parts(
+    shape: tuple[int, ...],
+    dtype: np.dtype[np.generic],
+    parts: Iterable[Array],
+    name: ArrayName,
+) -> Array:
+    """As :func:`checked_features`, of what is read part by part: it is never there twice.
+
+    Args:
+        shape: Of all of it.
+        dtype: Of the numbers that are read.
+        parts: Rows of it, in order.
+        name: For the words.
+
+    Raises:
+        ProblemError: They are no numbers, none, or not all finite.
+    """
+    _check_form(shape, dtype, name)
+    kept = np.uint8 if dtype == np.uint8 else np.float32
+    found = np.empty(shape if len(shape) > 1 else (*shape, 1), kept)
+    return _converted(found, (part.reshape(-1, *found.shape[1:]) for part in parts), name)
+
+
+def rows_at_once(shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> int:
+    """How many rows of an array of that shape are one part of it."""
+    row_bytes = math.prod(shape[1:]) * dtype.itemsize
+    return max(1, _PART_BYTES // max(1, row_bytes))
+
+
+def _check_form(shape: tuple[int, ...], dtype: np.dtype[np.generic], name: ArrayName) -> None:
+    if dtype.kind not in NUMBER_KINDS:
+        raise name.problem(
+            "data_features_not_numbers",
+            f"{name} holds {dtype} values, but a model learns from numbers.",
+            "Convert them to numbers and save the array again.",
+        )
+    if not shape or 0 in shape:
+        raise name.problem(
+            "data_empty",
+            f"{name} is empty: its shape is {shape}.",
+            "Choose a file with at least one example.",
+        )
+
+
+def _converted(found: Array, parts: Iterable[Array], name: ArrayName) -> Array:
+    """The parts one after the other in ``found``, where they may be already.
+
+    Raises:
+        ProblemError: They are not all finite.
+    """
+    bad_examples, first, value, row = 0, 0, None, 0
+    for part in parts:
+        rows = found[row : row + len(part)]
+        with np.errstate(over="ignore"):
+            np.copyto(rows, part, casting="unsafe")
+        row += len(part)
+        if found.dtype == np.uint8:
+            continue
+        finite = np.isfinite(rows).reshape(len(rows), -1)
+        bad = np.flatnonzero(~finite.all(axis=1))
+        if len(bad) and not bad_examples:
+            first = row - len(part) + int(bad[0])
+            value = part[bad[0]].ravel()[int(np.argmin(finite[bad[0]]))]
+        bad_examples += len(bad)
+    if not bad_examples:
+        return found
+    raise name.problem(
+        "data_features_not_finite",
+        f"{name} holds NaN or infinite values in {bad_examples:,} of {len(found):,} examples, "
+        f"first {value} in example {first:,}.",
+        "Replace or remove these examples; training on them makes every weight NaN.",
+    )
 
 
 def checked_rows(values: Array, indices: Indices, name: ArrayName) -> Array:
@@ -117,26 +180,6 @@ def stays_on_disk(shape: tuple[int, ...], dtype: np.dtype[np.generic], cache: Da
     size_bytes = math.prod(shape) * width
     is_large = size_bytes > psutil.virtual_memory().available // _PART_OF_MEMORY
     return cache is not DataCache.MEMORY or is_large
-
-
-def _check_finite(raw: Array, converted: npt.NDArray[np.float32], name: ArrayName) -> None:
-    bad_examples, first = 0, None
-    for start in range(0, len(converted), _CHUNK):
-        finite = np.isfinite(converted[start : start + _CHUNK])
-        bad = ~finite.reshape(len(finite), -1).all(axis=1)
-        if first is None and bad.any():
-            first = start + int(np.argmax(bad))
-        bad_examples += int(bad.sum())
-    if first is None:
-        return
-    values = raw[first].ravel()
-    value = values[np.argmin(np.isfinite(converted[first].ravel()))]
-    raise name.problem(
-        "data_features_not_finite",
-        f"{name} holds NaN or infinite values in {bad_examples:,} of {len(raw):,} examples, "
-        f"first {value} in example {first:,}.",
-        "Replace or remove these examples; training on them makes every weight NaN.",
-    )
 
 
 def check_lengths(features: Features, labels: Array, of: ArrayName, other: ArrayName) -> None:

@@ -7,7 +7,7 @@ of which the same part is among other examples as of the whole set.
 import numpy as np
 import numpy.typing as npt
 
-from gpupanel.trainer.datasets.examples import Array, Features
+from gpupanel.trainer.datasets.examples import Array, Features, held_rows
 
 MOST_KEPT = 64
 _SEED = 0x6770_7570  # of the weights: a digest is the same everywhere
@@ -22,19 +22,20 @@ Digests = npt.NDArray[np.uint64]
 
 def digests_of(features: Features) -> Digests | None:
     """A digest of each example, shape [examples]; ``None`` where they are not held in memory."""
-    if not isinstance(features, np.ndarray) or isinstance(features, np.memmap):
+    held = held_rows(features)
+    if held is None:
         return None
-    if features.nbytes > _LARGEST_BYTES:
+    count, bytes_each = held.shape[0], max(1, held[:1].nbytes)
+    if count * bytes_each > _LARGEST_BYTES:
         return None
-    bytes_each = max(1, features[:1].nbytes)
     words = -(-bytes_each // 4)
     # A sum of products modulo 2**64 with odd numbers drawn once; its upper bits are even.
     draw = np.random.default_rng(_SEED)
     weights = draw.integers(0, 2**63, words, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
     rows = max(1, _CHUNK_BYTES // bytes_each)
     parts = [
-        _mixed(_words(features[first : first + rows], words) @ weights)
-        for first in range(0, len(features), rows)
+        _mixed(_words(held[first : first + rows], words) @ weights)
+        for first in range(0, count, rows)
     ]
     return np.concatenate(parts) if parts else np.empty(0, np.uint64)
 

@@ -1,7 +1,7 @@
 """Examples and what is known about them, as every source hands them over."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
@@ -17,6 +17,8 @@ from gpupanel.trainer.datasets.skipped_files import SkippedFiles
 
 Array = npt.NDArray[np.generic]
 Indices = npt.NDArray[np.int32]
+
+_PART_BYTES = 8 * 2**20
 
 
 @runtime_checkable
@@ -101,6 +103,41 @@ def read_features(features: Features, indices: Indices) -> Array:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class HeldRows:
+    """Features that are in memory.
+
+    Attributes:
+        array: Those of all examples of a source, first axis the examples.
+        rows: Which of them they are, in this order; ``None``: all.
+    """
+
+    array: Array
+    rows: Indices | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Examples first."""
+        return (len(self.array if self.rows is None else self.rows), *self.array.shape[1:])
+
+    def __getitem__(self, rows: slice) -> Array:
+        """Some of them, those in the array as they are."""
+        return self.array[rows] if self.rows is None else self.array[self.rows[rows]]
+
+    def parts(self) -> Iterator[Array]:
+        """All of them, some at a time."""
+        at_once = max(1, _PART_BYTES // max(1, self.array[:1].nbytes))
+        return (self[row : row + at_once] for row in range(0, self.shape[0], at_once))
+
+    def chosen(self, rows: Indices) -> "HeldRows":
+        """Some of them, in this order."""
+        return HeldRows(self.array, self.places(rows))
+
+    def places(self, indices: Indices) -> Indices:
+        """Where these of them are in the array."""
+        return indices if self.rows is None else self.rows[indices]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Examples:
     """Examples with their labels, in the order in which the source has them.
 
@@ -131,7 +168,7 @@ class Examples:
 
     @property
     def in_memory(self) -> Array | None:
-        """The features when they are held in memory, else ``None``."""
+        """The features when they are held in memory, each of them an example; else ``None``."""
         if isinstance(self.features, np.ndarray) and not isinstance(self.features, np.memmap):
             return self.features
         return None
@@ -156,8 +193,6 @@ class Examples:
 
     def _chosen(self, indices: Indices) -> Features:
         features = self.features
-        if isinstance(features, np.ndarray) and not isinstance(features, np.memmap):
-            return np.asarray(features[indices])
         if isinstance(features, DivisibleFiles):
             return features.subset(indices)
         return _ChosenFeatures(self, indices)
@@ -165,21 +200,31 @@ class Examples:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _ChosenFeatures:
-    """Some examples of a set whose features stay on disk."""
+    """The features of some examples of a set: those in memory are not there twice."""
 
     whole: Examples
-    chosen: Indices
+    rows: Indices
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return (len(self.chosen), *self.whole.feature_shape)
+        return (len(self.rows), *self.whole.feature_shape)
 
     @property
     def dtype(self) -> np.dtype[np.generic]:
         return self.whole.features.dtype
 
     def read(self, indices: Indices) -> Array:
-        return self.whole.read(self.chosen[indices])
+        return self.whole.read(self.rows[indices])
+
+
+def held_rows(features: Features) -> HeldRows | None:
+    """Features that are in memory, also among those of other examples; ``None``: they are not."""
+    if isinstance(features, _ChosenFeatures):
+        held = held_rows(features.whole.features)
+        return None if held is None else held.chosen(features.rows)
+    if isinstance(features, np.ndarray) and not isinstance(features, np.memmap):
+        return HeldRows(features)
+    return None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

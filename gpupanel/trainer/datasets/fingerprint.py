@@ -176,7 +176,7 @@ def _digest(array: Array, pool: ThreadPoolExecutor) -> str:
     rows = max(1, _CHUNK_BYTES // max(1, array[:1].nbytes))
 
     def chunk(start: int) -> bytes:
-        return hashlib.sha256(array[start : start + rows].tobytes()).digest()
+        return hashlib.sha256(np.ascontiguousarray(array[start : start + rows]).data).digest()
 
     return hashlib.sha256(b"".join(pool.map(chunk, range(0, len(array), rows)))).hexdigest()
 

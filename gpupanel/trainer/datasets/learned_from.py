@@ -14,7 +14,7 @@ from gpupanel.domain.data import DataSettings
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.trained_on import HeldOut
 from gpupanel.trainer.datasets.example_digests import digests_of, sample_of
-from gpupanel.trainer.datasets.examples import Features, read_features
+from gpupanel.trainer.datasets.examples import Features, HeldRows, held_rows, read_features
 from gpupanel.trainer.parts.image_edges import edge_means, is_grey
 
 _MOST_OF_THEM = (0.05, 0.95)
@@ -65,30 +65,30 @@ def known_content(training: Features, learned: Features) -> KnownContent:
         training: Of all training examples.
         learned: Of those of them that are not held out.
     """
-    digests, count = digests_of(learned), learned.shape[0]
+    digests, count, held = digests_of(learned), learned.shape[0], held_rows(learned)
     sample = () if digests is None else sample_of(digests)
     content = content_of(training, training.shape[0])
-    between = _value_range(learned)
-    return KnownContent(content, count, sample, between, _edges(learned, between))
+    between = None if held is None else _value_range(held)
+    edges = None if held is None else _edges(held, between)
+    return KnownContent(content, count, sample, between, edges)
 
 
-def _value_range(features: Features) -> tuple[float, float] | None:
-    if not isinstance(features, np.ndarray) or not features.size:
+def _value_range(held: HeldRows) -> tuple[float, float] | None:
+    if 0 in held.shape:
         return None
-    least, greatest = float(features.min()), float(features.max())
+    bounds = np.array([(part.min(), part.max()) for part in held.parts()])
+    least, greatest = float(bounds[:, 0].min()), float(bounds[:, 1].max())
     return (least, greatest) if np.isfinite([least, greatest]).all() else None
 
 
-def _edges(features: Features, between: tuple[float, float] | None) -> tuple[float, float] | None:
+def _edges(held: HeldRows, between: tuple[float, float] | None) -> tuple[float, float] | None:
     """How bright the edges of most of some examples are, from the least to the greatest number."""
-    if not isinstance(features, np.ndarray) or between is None or between[0] >= between[1]:
+    if between is None or between[0] >= between[1] or not is_grey(held.shape[1:]):
         return None
-    if not is_grey(features.shape[1:]):
-        return None
-    count = len(features)
-    rows = np.unique(np.linspace(0, count - 1, min(count, _MEASURED)).astype(np.int64))
+    count = held.shape[0]
+    rows = np.unique(np.linspace(0, count - 1, min(count, _MEASURED)).astype(np.int32))
     least, greatest = between
-    bright = (edge_means(features, rows) - least) / (greatest - least)
+    bright = (edge_means(held.array, held.places(rows)) - least) / (greatest - least)
     low, high = np.quantile(bright, _MOST_OF_THEM).tolist()
     return low, high
 

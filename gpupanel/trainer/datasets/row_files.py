@@ -14,7 +14,8 @@ import numpy.typing as npt
 from gpupanel.files.guarded_files import open_to_read
 from gpupanel.trainer.datasets.examples import Indices
 
-_CHUNK_ROWS = 16_384
+_CHUNK_BYTES = 8 * 2**20
+_LEAST_CHUNK_ROWS = 1024
 _DENSE_BYTES = 4096
 """From one row to the next: to read so many bytes takes as long as one call more, which also keeps
 the interpreter to itself."""
@@ -105,8 +106,9 @@ def read_in_chunks(
         ProblemError: As ``read``.
     """
     found = np.empty(shape, np.float32)
-    for start in range(0, len(found), _CHUNK_ROWS):
-        end = min(len(found), start + _CHUNK_ROWS)
+    at_once = max(_LEAST_CHUNK_ROWS, _CHUNK_BYTES // max(1, found[:1].nbytes))
+    for start in range(0, len(found), at_once):
+        end = min(len(found), start + at_once)
         found[start:end] = read(np.arange(start, end, dtype=np.int32))
     return found
 

@@ -1,41 +1,34 @@
 """Raw features on a scale that suits a model, as the first layer of every one that is trained."""
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 
 import keras
 import numpy as np
-import numpy.typing as npt
 
 from gpupanel.domain.data import Scaling
-from gpupanel.trainer.datasets.examples import Examples
+from gpupanel.trainer.datasets.examples import Array, Examples
 from gpupanel.trainer.models.network import Building
-from gpupanel.trainer.parts.statistics import Statistics, as_statistics, statistics
-
-_CHUNK_EXAMPLES = 16_384
-
-
-def statistics_of(examples: Examples) -> Statistics:
-    """Statistics over examples, wherever they are."""
-    if examples.in_memory is not None:
-        return statistics(examples.in_memory)
-    # Twice over the file: a sum of squares alone would lose what the mean is large against.
-    mean = sum(chunk.sum(axis=0) for chunk in _chunks(examples)) / len(examples)
-    squares = sum(np.square(chunk - mean).sum(axis=0) for chunk in _chunks(examples))
-    return as_statistics(mean, np.sqrt(squares / len(examples)))
+from gpupanel.trainer.parts.statistics import parts_of, statistics
 
 
 def are_from_0_to_1(examples: Examples) -> bool:
     """Whether no value is below 0 or above 1."""
-    if examples.in_memory is not None:
-        values = examples.in_memory
-        return bool(values.min() >= 0 and values.max() <= 1)
-    return all(bool(each.min() >= 0 and each.max() <= 1) for each in _chunks(examples))
+    return all(part.min() >= 0.0 and part.max() <= 1.0 for part in parts_of(RowsOf(examples)))
 
 
-def _chunks(examples: Examples) -> Iterator[npt.NDArray[np.float64]]:
-    for start in range(0, len(examples), _CHUNK_EXAMPLES):
-        end = min(len(examples), start + _CHUNK_EXAMPLES)
-        yield np.asarray(examples.read(np.arange(start, end, dtype=np.int32)), np.float64)
+@dataclass(frozen=True, slots=True)
+class RowsOf:
+    """The features of examples, wherever these are, as rows."""
+
+    examples: Examples
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Examples first."""
+        return (len(self.examples), *self.examples.feature_shape)
+
+    def __getitem__(self, rows: slice) -> Array:
+        return self.examples.read(np.arange(len(self.examples), dtype=np.int32)[rows])
 
 
 def scaled(inputs: keras.KerasTensor, building: Building) -> keras.KerasTensor:
@@ -47,7 +40,7 @@ def scaled(inputs: keras.KerasTensor, building: Building) -> keras.KerasTensor:
         return building.through(layer, inputs)
     if data.scaling is Scaling.NONE:
         return inputs
-    columns = statistics_of(building.training)
+    columns = statistics(RowsOf(building.training))
     mean, deviation = columns.mean, columns.deviation
     for start, width in data.categories:
         mean[start : start + width], deviation[start : start + width] = 0, 1

@@ -15,7 +15,7 @@ def is_grey(shape: tuple[int, ...]) -> bool:
 
 
 def edge_means(
-    images: npt.NDArray[np.generic], rows: npt.NDArray[np.int64] | None = None
+    images: npt.NDArray[np.generic], rows: npt.NDArray[np.signedinteger] | None = None
 ) -> npt.NDArray[np.float64]:
     """The mean of the outermost pixels of each image; no others are touched.
 

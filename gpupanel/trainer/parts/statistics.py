@@ -1,9 +1,13 @@
 """Mean and standard deviation of columns of numbers."""
 
-from typing import NamedTuple
+import math
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
+
+NUMBERS_AT_ONCE = 2**18
 
 
 class Statistics(NamedTuple):
@@ -18,15 +22,32 @@ class Statistics(NamedTuple):
     deviation: npt.NDArray[np.float32]
 
 
-def statistics(values: npt.ArrayLike) -> Statistics:
-    """Statistics over the first axis, summed in double precision."""
-    numbers = np.asarray(values, np.float64)
-    return as_statistics(numbers.mean(axis=0), numbers.std(axis=0))
+class Rows(Protocol):
+    """Rows of numbers, such as an array."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Rows first."""
+
+    def __getitem__(self, rows: slice) -> npt.NDArray[np.generic]: ...
 
 
-def as_statistics(mean: npt.NDArray[np.float64], deviation: npt.NDArray[np.float64]) -> Statistics:
-    """Statistics in single precision, without a deviation of 0."""
+def statistics(values: Rows) -> Statistics:
+    """Statistics over the first axis, summed in double precision, some rows at a time."""
+    count = values.shape[0]
+    # Twice over them: a sum of squares alone would lose what the mean is large against.
+    mean = sum(part.sum(axis=0) for part in parts_of(values)) / count
+    squares = sum(np.square(part - mean).sum(axis=0) for part in parts_of(values))
+    deviation = np.sqrt(squares / count)
     return Statistics(
         mean=np.asarray(mean, np.float32),
         deviation=np.asarray(np.where(deviation > 0.0, deviation, 1.0), np.float32),
     )
+
+
+def parts_of(values: Rows) -> Iterator[npt.NDArray[np.float64]]:
+    """Some rows at a time, in double precision."""
+    count, *others = values.shape
+    rows = max(1, NUMBERS_AT_ONCE // max(1, math.prod(others)))
+    for start in range(0, count, rows):
+        yield np.asarray(values[start : start + rows], np.float64)

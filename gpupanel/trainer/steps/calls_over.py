@@ -13,6 +13,7 @@ from gpupanel.trainer.datasets.examples import Examples
 from gpupanel.trainer.steps.asynchronous_calls import AsynchronousCalls
 from gpupanel.trainer.steps.augmented_feeds import AugmentedFeed, AugmentedWorkerFeed
 from gpupanel.trainer.steps.calls import Calls
+from gpupanel.trainer.steps.data_copies import DataCopies
 from gpupanel.trainer.steps.feed import Feed
 from gpupanel.trainer.steps.feeds import make_feed
 from gpupanel.trainer.steps.step_calls import ReplicaStep, StepCalls
@@ -39,6 +40,7 @@ def calls_over(
     strategy: tf.distribute.Strategy,
     plan: LaunchPlan,
     sum_count: int,
+    copies: DataCopies,
     *,
     timed: bool = False,
     augmenter: Augmenter | None = None,
@@ -50,6 +52,7 @@ def calls_over(
         strategy: The plan's.
         plan: Its replicas and shares.
         sum_count: How many sums of loss and metrics a step gives.
+        copies: Of examples on the devices, one for all sets of the run.
         timed: See :class:`~gpupanel.trainer.steps.calls.Calls`.
         augmenter: Changes the examples; ``None``: they stay as they are.
     """
@@ -68,7 +71,8 @@ def calls_over(
         )
         return CallsOver(make_asynchronous)
     # Of the neighbour of the first of a part, which may be another process's.
-    feed = make_feed(examples, plan, with_neighbour=augmenter is not None and augmenter.blends)
+    with_neighbour = augmenter is not None and augmenter.blends
+    feed = make_feed(examples, plan, copies, with_neighbour=with_neighbour)
     if augmenter is not None:
         feed = AugmentedFeed(feed, augmenter)
     make = partial(

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from gpupanel.domain.data_on_device import fits_on_device
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.trainer.datasets.examples import Array, Examples
+from gpupanel.trainer.datasets.examples import Array, Examples, held_rows
 from gpupanel.trainer.started_run import process_place
 
 _BYTES_PER_MIB = 2**20
@@ -74,7 +74,7 @@ def with_data_placed(
     data = sum(
         len(each) * kept_bytes(each)
         for each in sets
-        if each is not None and each.in_memory is not None
+        if each is not None and held_rows(each.features) is not None
     )
     gradients = sum(math.prod(each.shape) * tf.as_dtype(each.dtype).size for each in weights)
     rooms = _rooms_mib(plan)

@@ -2,16 +2,14 @@
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import tensorflow as tf
 
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.files.process_log import write_to_process_log
-from gpupanel.trainer.datasets.examples import Array, Indices
-from gpupanel.trainer.memory_shortage import is_out_of_memory
-from gpupanel.trainer.steps.data_on_gpu import as_bits, as_on_gpu, features_of, labels_of
+from gpupanel.trainer.datasets.examples import Array, HeldRows, Indices
+from gpupanel.trainer.steps.data_copies import DataCopies
+from gpupanel.trainer.steps.data_on_gpu import features_of, labels_of
 from gpupanel.trainer.steps.feed import Step, own_devices
-
-_HOST = "/device:CPU:0"
 
 
 class ResidentFeed:
@@ -22,9 +20,10 @@ class ResidentFeed:
 
     def __init__(
         self,
-        features: Array,
+        features: HeldRows,
         labels: Array,
         plan: LaunchPlan,
+        copies: DataCopies,
         most_steps: Callable[[Indices], int] | None = None,
     ) -> None:
         """Copies them.
@@ -33,15 +32,22 @@ class ResidentFeed:
             features: Of all examples.
             labels: Of all examples.
             plan: Of the run.
+            copies: Those of the run.
             most_steps: Of a call, where another process of the run may bring its examples.
         """
         self.examples = len(labels)
         self._devices = own_devices(plan)
-        copies = {
-            device: _on_device(features, labels, device) for device in set(self._devices.values())
+        self._features = features
+        # In the order of the array, so that one index finds both.
+        of_array = labels
+        if features.rows is not None:
+            of_array = np.zeros((len(features.array), *labels.shape[1:]), labels.dtype)
+            of_array[features.rows] = labels
+        self._copies = {
+            replica: (copies.on(device, features.array), copies.on(device, of_array))
+            for replica, device in self._devices.items()
         }
-        self._copies = {replica: copies[device] for replica, device in self._devices.items()}
-        self._dtypes = features.dtype, labels.dtype
+        self._dtypes = features.array.dtype, labels.dtype
         self._most_steps = most_steps
 
     @property
@@ -64,7 +70,7 @@ class ResidentFeed:
     ) -> tuple[tf.Tensor, ...]:
         """See :meth:`Feed.tensors`."""
         del bounds, place
-        return (tf.constant(batches),)
+        return (tf.constant(self._features.places(batches)),)
 
     def part(
         self,
@@ -82,19 +88,3 @@ class ResidentFeed:
             of_features, of_labels = self._dtypes
             given = labels_of(of_them, of_labels, self._devices[replica])
             return features_of(found, of_features), given
-
-
-def _on_device(features: Array, labels: Array, device: str) -> tuple[tf.Tensor, tf.Tensor]:
-    on_gpu = "GPU" in device
-    copied = as_bits(features, device)
-    if on_gpu:
-        copied = copied.astype(as_on_gpu(features.dtype), copy=False)
-    try:
-        with tf.device(device):
-            return tf.constant(copied), tf.constant(as_bits(labels, device))
-    except tf.errors.OpError as error:
-        if not (on_gpu and is_out_of_memory(error)):
-            raise
-        # Others took meanwhile what there seemed to be.
-        write_to_process_log(f"The examples stay on the host: {device} has no room for them.")
-        return _on_device(features, labels, _HOST)

@@ -8,10 +8,11 @@ else the coordinator reads them and hands them over with the step.
 from collections.abc import Callable
 from typing import Protocol
 
+import numpy as np
 import tensorflow as tf
 
 from gpupanel.domain.data_on_device import MOST_CALL_BYTES
-from gpupanel.trainer.datasets.examples import Array, Examples, Indices
+from gpupanel.trainer.datasets.examples import Array, Examples, Indices, held_rows
 from gpupanel.trainer.steps.look_ahead import LookAhead
 from gpupanel.trainer.steps.streamed_feed import steps_within
 
@@ -162,7 +163,8 @@ def make_worker_feed(
     examples: Examples, coordinator: tf.distribute.coordinator.ClusterCoordinator
 ) -> WorkerFeed:
     """The fastest feed that these examples allow."""
-    features = examples.in_memory
-    if features is None or features.nbytes > _COPY_BYTES:
+    size_bytes = len(examples) * examples.example_bytes
+    if held_rows(examples.features) is None or size_bytes > _COPY_BYTES:
         return ShippedFeed(examples)
-    return CopiedFeed(features, examples.labels, coordinator)
+    everything = examples.read(np.arange(len(examples), dtype=np.int32))
+    return CopiedFeed(everything, examples.labels, coordinator)

@@ -33,7 +33,7 @@ from gpupanel.domain.data import DataCache
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.process_limits import limit_further_memory
-from gpupanel.trainer.datasets.examples import Examples
+from gpupanel.trainer.datasets.examples import Examples, held_rows
 from gpupanel.trainer.datasets.split import Split
 from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.memory_shortage import is_out_of_memory
@@ -166,7 +166,7 @@ class _Search:
 
 def _some_of(training: Examples) -> Examples:
     """All that are in memory, as a training holds them; of those on disk the first ones."""
-    return training if training.in_memory is not None else some_of(training)
+    return training if held_rows(training.features) is not None else some_of(training)
 
 
 def search(request: BatchSearchRequest, lines: ProgressLines) -> EndedSearch:

@@ -14,6 +14,7 @@ import numpy as np
 
 from gpupanel.domain.data import DataCache
 from gpupanel.domain.read_speed import ReadSpeed, ReadSpeedRequest
+from gpupanel.trainer.datasets.examples import held_rows
 from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.steps.look_ahead import LookAhead
@@ -43,7 +44,7 @@ def _read(request: ReadSpeedRequest) -> ReadSpeed:
     found = ReadSpeed(
         examples=len(order),
         example_bytes=training.example_bytes,
-        is_in_memory=training.in_memory is not None,
+        is_in_memory=held_rows(training.features) is not None,
         opening_seconds=round(time.monotonic() - begin_s, 3),
         cache=profile.data.cache,
     )

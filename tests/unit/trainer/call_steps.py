@@ -15,8 +15,10 @@ import tensorflow as tf
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.plan import LaunchPlan, PlannedDevice, PlannedReplica
 from gpupanel.domain.strategy import StrategyKind
+from gpupanel.trainer.datasets.examples import HeldRows
 from gpupanel.trainer.models.objectives import Classification
 from gpupanel.trainer.steps.calls import Calls
+from gpupanel.trainer.steps.data_copies import DataCopies
 from gpupanel.trainer.steps.replica_steps import TrainingStep
 from gpupanel.trainer.steps.resident_feed import ResidentFeed
 from gpupanel.trainer.strategies.make_strategy import make_strategy
@@ -72,7 +74,7 @@ def main() -> None:
         )
         optimizer = keras.optimizers.SGD(0.001)
         optimizer.build(model.trainable_variables)
-    feed = ResidentFeed(features, labels, plan)
+    feed = ResidentFeed(HeldRows(features), labels, plan, DataCopies())
 
     def calls(*, timed: bool) -> Calls:
         step = TrainingStep(
@@ -112,7 +114,9 @@ def main() -> None:
     traced = [one._function.experimental_get_tracing_count() for one in (untimed, timed)]
     poisoned = features.copy()
     poisoned[2 * BATCH + BATCH - 1] = np.nan
-    feed = ResidentFeed(poisoned, labels, plan)  # which calls take that are made from now on
+    feed = ResidentFeed(
+        HeldRows(poisoned), labels, plan, DataCopies()
+    )  # which calls take that are made from now on
     kept, failed = model.get_weights(), []
     for is_timed in (False, True):
         model.set_weights(kept)

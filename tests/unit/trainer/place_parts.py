@@ -16,6 +16,7 @@ from gpupanel.trainer.datasets.examples import Array, Examples, Indices
 from gpupanel.trainer.parts.batch_division import divide_batch
 from gpupanel.trainer.steps.batch_part import BatchPart
 from gpupanel.trainer.steps.calls import Calls
+from gpupanel.trainer.steps.data_copies import DataCopies
 from gpupanel.trainer.steps.feeds import make_feed
 from gpupanel.trainer.steps.replica_sums import ReplicaSums
 from gpupanel.trainer.steps.streamed_feed import MostSteps, StreamedFeed
@@ -112,7 +113,9 @@ def most_steps(
 def steps_of_a_call() -> dict[str, bool]:
     rows = Rows(shape=(4, 2**20), dtype=np.dtype(np.uint8))
     shipped = ShippedFeed(Examples(rows, LABELS[:4]))
-    in_memory = make_feed(Examples(np.zeros((4, 2**20), np.uint8), LABELS[:4]), plan_of(1))
+    in_memory = make_feed(
+        Examples(np.zeros((4, 2**20), np.uint8), LABELS[:4]), plan_of(1), DataCopies()
+    )
     return {
         "fullest_process": (
             most_steps((16,)) == most_steps((12, 4)) == most_steps((15,), with_neighbour=True) == 8

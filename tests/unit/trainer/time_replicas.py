@@ -9,8 +9,10 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from gpupanel.trainer.datasets.examples import HeldRows
 from gpupanel.trainer.models.objectives import Classification
 from gpupanel.trainer.steps.calls import Calls
+from gpupanel.trainer.steps.data_copies import DataCopies
 from gpupanel.trainer.steps.replica_steps import TrainingStep
 from gpupanel.trainer.steps.resident_feed import ResidentFeed
 from gpupanel.trainer.strategies.make_strategy import make_strategy
@@ -58,7 +60,7 @@ def main() -> None:
     )
     calls = Calls(
         strategy,
-        ResidentFeed(features, labels, plan),
+        ResidentFeed(HeldRows(features), labels, plan, DataCopies()),
         plan.shares,
         Classification.size,
         step,

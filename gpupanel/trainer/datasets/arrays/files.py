@@ -10,19 +10,22 @@ import zipfile
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import IO, Protocol, TypeVar
 
+import numpy as np
 from typing_extensions import override
 
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.npy_members import (
     NpyHeader,
+    npy_parts,
     read_header,
     read_member_header,
     read_npy,
     read_npy_file,
 )
 from gpupanel.files.regular_files import open_regular
+from gpupanel.trainer.datasets.checks import ArrayName, checked_parts, rows_at_once
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.size_limits import check_size, check_unpacked
 
@@ -56,6 +59,20 @@ class ArrayFile(Protocol):
 
         Raises:
             ProblemError: It is missing, damaged, too large, or holds Python objects.
+        """
+        ...
+
+    @abstractmethod
+    def read_features(self, name: str, of: ArrayName, *, channels_first: bool) -> Array:
+        """An array of numbers as :func:`checked_features` has it; its first axis varies slowest.
+
+        Args:
+            name: Its name.
+            of: For the words.
+            channels_first: Its second axis is that of channels, and is moved to the end.
+
+        Raises:
+            ProblemError: As :meth:`read`, or it holds what no model learns from.
         """
         ...
 
@@ -110,6 +127,16 @@ class NpzFile(ArrayFile):
                 raise damaged(
                     self.path, f'an .npz file with an array in "{name}"', error, self.key
                 ) from error
+
+        return self._with_archive(member)
+
+    @override
+    def read_features(self, name: str, of: ArrayName, *, channels_first: bool) -> Array:
+        def member(archive: zipfile.ZipFile) -> Array:
+            with archive.open(name + _SUFFIX) as file:
+                return _features(
+                    file, archive.getinfo(name + _SUFFIX).file_size, of, channels_first
+                )
 
         return self._with_archive(member)
 
@@ -168,6 +195,19 @@ class NpyFolder(ArrayFile):
         except Exception as error:
             raise damaged(path, "a NumPy .npy file", error, self.key) from error
 
+    @override
+    def read_features(self, name: str, of: ArrayName, *, channels_first: bool) -> Array:
+        path = self.place(name)
+        try:
+            with open_regular(path) as file:
+                size = os.fstat(file.fileno()).st_size
+                check_size(size, str(path), of.field)
+                return _features(file, size, of, channels_first)
+        except (ProblemError, MemoryError):
+            raise
+        except Exception as error:
+            raise damaged(path, "a NumPy .npy file", error, self.key) from error
+
     def _header_of(self, path: Path) -> NpyHeader | None:
         try:
             with open_regular(path) as file:
@@ -176,6 +216,16 @@ class NpyFolder(ArrayFile):
             raise
         except Exception:  # noqa: BLE001 - reported to who reads the array
             return None
+
+
+def _features(file: IO[bytes], size_bytes: int, of: ArrayName, channels_first: bool) -> Array:  # noqa: FBT001
+    header = read_header(file, size_bytes, of.name)
+    shape = header.shape
+    parts = npy_parts(file, header, rows_at_once(shape, header.dtype))
+    if channels_first:
+        shape = (shape[0], *shape[2:], shape[1])
+        parts = (np.moveaxis(part, 1, -1) for part in parts)
+    return checked_parts(shape, header.dtype, parts, of)
 
 
 def _beside(path: Path) -> list[Path]:

@@ -216,6 +216,11 @@ class _Arrays:
             check_axes(header.shape, self.data.axes, of)
             rows = NpyRows(self.file.place(name), header, of)
             return ChannelsMoved(rows) if self.data.axes is Axes.CHANNELS_FIRST else rows
+        axes = self.data.axes
+        if header is not None and not header.is_fortran and axes is not Axes.EXAMPLES_LAST:
+            check_axes(header.shape, axes, of)
+            is_first = axes is Axes.CHANNELS_FIRST
+            return self.file.read_features(name, of, channels_first=is_first)
         array = in_usual_order(self.file.read(name, of.field), self.data.axes, of)
         return checked_features(array, of)
 

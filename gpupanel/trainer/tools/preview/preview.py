@@ -32,6 +32,7 @@ from gpupanel.trainer.datasets.examples import (
     DataSet,
     Examples,
     Indices,
+    held_rows,
     read_features,
 )
 from gpupanel.trainer.datasets.images.files import ImageFiles
@@ -252,7 +253,7 @@ def _of_features(request: PreviewRequest, refused: DataPreview) -> DataPreview:
 
 def _check_some(examples: Examples, seed: int) -> None:
     """Decode examples that stay on disk, all of them where they are few."""
-    if examples.in_memory is None:
+    if held_rows(examples.features) is None:
         drawn = np.random.default_rng(seed).permutation(len(examples))[:_CHECKED_FILES]
         until_s = time.monotonic() + _CHECK_S
         for start in range(0, len(drawn), _FILES_AT_ONCE):

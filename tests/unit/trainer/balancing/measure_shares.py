@@ -20,6 +20,7 @@ from gpupanel.trainer.device_configuration import configure_devices
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.learner import make_learner
 from gpupanel.trainer.started_run import read_started_run
+from gpupanel.trainer.steps.data_copies import DataCopies
 from gpupanel.trainer.steps.feeds import make_feed
 from gpupanel.trainer.steps.replica_sums import ReplicaSums
 from gpupanel.trainer.steps.trials import Trials
@@ -60,7 +61,7 @@ def main() -> None:
         timing = sums.timing._replace(witness=needed[0])
         return sums._replace(timing=timing)
 
-    trials = Trials(strategy, make_feed(parts.training, plan), tried, plan)
+    trials = Trials(strategy, make_feed(parts.training, plan, DataCopies()), tried, plan)
     curves = Measuring(trials, len(plan.replicas), plan.global_batch_size, 1).curves()
     reported = {
         "unchanged": [bool(np.array_equal(before[name], measured[name])) for name in before],
