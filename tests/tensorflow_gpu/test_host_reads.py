@@ -62,3 +62,17 @@ def test_that_a_slow_card_is_seen_by_one_step_of_a_call(
         assert 0.0 < quick_s < slow_s
         # The host may look at the clock somewhat later than it could.
         assert 0.5 * call["steps"] * SLEEP_S <= slow_s
+
+
+def test_that_examples_are_copied_to_a_card_part_by_part_and_once(
+    cards_in_process: CardsOfThisProcess,
+) -> None:
+    answer = answer_of(cards_in_process, "hold_examples.py")
+    assert answer["device"].endswith("GPU:0")
+    assert answer["again"]
+    assert answer["alike"]
+    assert answer["integers"]
+    # A card holds bytes as halves; besides a part of them that is on its way.
+    assert answer["card"] <= 1.25 * (2 * answer["bytes"])
+    # What stands in for the card holds it in the same process, so the host's is told from it.
+    assert answer["host"] - answer["card"] <= 0.75 * answer["bytes"]

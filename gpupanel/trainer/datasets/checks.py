@@ -17,9 +17,9 @@ from gpupanel.trainer.datasets.examples import Array, Features, Indices
 NUMBER_KINDS = "buif"
 """Kinds of NumPy types that a model can learn from."""
 _PART_BYTES = 8 * 2**20
-_PART_OF_MEMORY = 4
-"""Examples that take more than this part of what is free stay on disk: what is trained on is
-copied, and peaks of four times the set were measured."""
+_PART_OF_MEMORY = 2
+"""Examples that take more than this part of what is free stay on disk: a training needs memory for
+more than them, which are there once."""
 
 
 @dataclass(frozen=True, slots=True)

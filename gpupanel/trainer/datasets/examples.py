@@ -181,6 +181,14 @@ class Examples:
         """
         return read_features(self.features, indices)
 
+    def read_all(self) -> Array:
+        """The features of all examples.
+
+        Raises:
+            ProblemError: One of them cannot be read.
+        """
+        return self.read(np.arange(len(self), dtype=np.int32))
+
     def subset(self, indices: Indices) -> "Examples":
         """These examples only, in this order."""
         places = range(len(indices)) if self.unreadable else ()

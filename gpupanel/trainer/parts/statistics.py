@@ -22,7 +22,7 @@ class Statistics(NamedTuple):
     deviation: npt.NDArray[np.float32]
 
 
-class Rows(Protocol):
+class NumberRows(Protocol):
     """Rows of numbers, such as an array."""
 
     @property
@@ -32,7 +32,7 @@ class Rows(Protocol):
     def __getitem__(self, rows: slice) -> npt.NDArray[np.generic]: ...
 
 
-def statistics(values: Rows) -> Statistics:
+def statistics(values: NumberRows) -> Statistics:
     """Statistics over the first axis, summed in double precision, some rows at a time."""
     count = values.shape[0]
     # Twice over them: a sum of squares alone would lose what the mean is large against.
@@ -45,7 +45,7 @@ def statistics(values: Rows) -> Statistics:
     )
 
 
-def parts_of(values: Rows) -> Iterator[npt.NDArray[np.float64]]:
+def parts_of(values: NumberRows) -> Iterator[npt.NDArray[np.float64]]:
     """Some rows at a time, in double precision."""
     count, *others = values.shape
     rows = max(1, NUMBERS_AT_ONCE // max(1, math.prod(others)))

@@ -47,13 +47,17 @@ def _copied(array: Array, device: str) -> tf.Tensor:
 
 
 def _on_gpu(array: Array, device: str) -> tf.Tensor:
-    """Part by part: neither the host nor the GPU holds it twice meanwhile."""
+    """Part by part: neither the host nor the GPU holds it twice meanwhile.
+
+    A variable would be copied as soon as it is read after a part of it was assigned.
+    """
     kept = as_on_gpu(array.dtype)
     with tf.device(device):
-        held = tf.Variable(tf.zeros(array.shape, tf.as_dtype(kept)), trainable=False)
+        held = tf.raw_ops.Empty(shape=array.shape, dtype=tf.as_dtype(kept))
         row = 0
         for part in HeldRows(array).parts():
             given = as_bits(part, device).astype(kept, copy=False)
-            held[row : row + len(part)].assign(tf.constant(given))
+            rows = tf.range(row, row + len(part))
+            held = tf.raw_ops.InplaceUpdate(x=held, i=rows, v=tf.constant(given))
             row += len(part)
-        return held.value()
+        return held

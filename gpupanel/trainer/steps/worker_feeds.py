@@ -8,7 +8,6 @@ else the coordinator reads them and hands them over with the step.
 from collections.abc import Callable
 from typing import Protocol
 
-import numpy as np
 import tensorflow as tf
 
 from gpupanel.domain.data_on_device import MOST_CALL_BYTES
@@ -166,5 +165,4 @@ def make_worker_feed(
     size_bytes = len(examples) * examples.example_bytes
     if held_rows(examples.features) is None or size_bytes > _COPY_BYTES:
         return ShippedFeed(examples)
-    everything = examples.read(np.arange(len(examples), dtype=np.int32))
-    return CopiedFeed(everything, examples.labels, coordinator)
+    return CopiedFeed(examples.read_all(), examples.labels, coordinator)

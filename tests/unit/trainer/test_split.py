@@ -38,8 +38,7 @@ def of(fraction: float | None) -> dict[str, float | None]:
 
 def numbers(examples: Examples | None) -> list[int]:
     assert examples is not None
-    assert examples.in_memory is not None
-    return [int(number) for number in examples.in_memory[:, 0]]
+    return [int(number) for number in examples.read_all()[:, 0]]
 
 
 def test_that_every_example_is_trained_on_or_validates() -> None:
@@ -225,7 +224,7 @@ def test_that_a_trained_model_is_evaluated_on_the_same_part(
     assert trained is not None
     assert found.labels is not None
     assert found.labels.tolist() == trained.labels.tolist()
-    assert np.array_equal(found.read(0, len(found)), trained.in_memory)
+    assert np.array_equal(found.read(0, len(found)), trained.read_all())
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.following.validation_history import read_validation_history
 from gpupanel.trainer import training
 from gpupanel.trainer.balancing import measuring
-from gpupanel.trainer.datasets.examples import Examples
+from gpupanel.trainer.datasets.examples import Examples, held_rows
 from gpupanel.trainer.datasets.learned_from import known_content
 from gpupanel.trainer.datasets.source import Reading, read_data
 from gpupanel.trainer.datasets.split import Split, split
@@ -86,9 +86,9 @@ def measure(layout: RunLayout, parts: Split) -> None:
     model.compile(loss=loss, metrics=[metric], run_eagerly=True)
 
     def evaluate(examples: Examples | None) -> list[float]:
-        if examples is None or examples.in_memory is None:
+        if examples is None or held_rows(examples.features) is None:
             return []
-        result = model.evaluate(examples.in_memory, examples.labels, batch_size=700, verbose=0)
+        result = model.evaluate(examples.read_all(), examples.labels, batch_size=700, verbose=0)
         return [float(value) for value in result]
 
     measured = {
@@ -99,7 +99,7 @@ def measure(layout: RunLayout, parts: Split) -> None:
     if len(parts.data.class_names) == 2 and parts.validation is not None:
         from sklearn.metrics import roc_auc_score  # takes a tenth of a second
 
-        outputs = model.predict_on_batch(parts.validation.in_memory)
+        outputs = model.predict_on_batch(parts.validation.read_all())
         scores = np.diff(np.log(outputs.astype(np.float64)), axis=1)[:, 0]
         measured["areas"] = [float(roc_auc_score(parts.validation.labels, scores))]
     followed = [each.index for each in read_validation_history(layout).examples]
