@@ -18,6 +18,7 @@ from PIL import Image
 
 from gpupanel.trainer.datasets.images.decoding import DecodedPart
 from gpupanel.trainer.datasets.images.pixels import PlainJpeg
+from gpupanel.trainer.parts.image_pixels import WantedPixels
 
 Pixels = npt.NDArray[np.uint8]
 
@@ -39,15 +40,12 @@ class JpegDecoder:
         cores = len(os.sched_getaffinity(0))
         self._at_once = max(_LEAST_AT_ONCE, cores // _CALLS_AT_ONCE - 1)
 
-    def decode(
-        self, jpegs: Sequence[PlainJpeg], size: tuple[int, int], channels: int
-    ) -> list[DecodedPart]:
+    def decode(self, jpegs: Sequence[PlainJpeg], wanted: WantedPixels) -> list[DecodedPart]:
         """Their images in parts; one among which is a damaged one is left out.
 
         Args:
             jpegs: What to decode.
-            size: Height and width that each is scaled to.
-            channels: 3 for RGB, 1 for greyscale: as they are stored.
+            wanted: What is made of each; its channels are those that are stored.
         """
         found: list[DecodedPart] = []
         for reduction in {jpeg.reduction for jpeg in jpegs}:
@@ -55,7 +53,7 @@ class JpegDecoder:
             for start in range(0, len(places), _IMAGES_A_CALL):
                 part = places[start : start + _IMAGES_A_CALL]
                 count = len(part) if len(part) == _IMAGES_A_CALL else None
-                decoding = _Decoding(size, channels, reduction, count)
+                decoding = _Decoding(wanted.size, wanted.channels, reduction, count)
                 try:
                     pixels = self._decode(decoding, [jpegs[place].content for place in part])
                 except tf.errors.InvalidArgumentError:
@@ -146,7 +144,8 @@ def make_jpeg_decoder() -> JpegDecoder | None:
     Image.fromarray(noise).save(content, "JPEG", quality=90)
     for reduction in (1, 2):
         size = (40 // reduction, 56 // reduction)
-        found = decoder.decode([PlainJpeg(content.getvalue(), reduction)], size, 3)
+        jpeg = PlainJpeg(content.getvalue(), reduction)
+        found = decoder.decode([jpeg], WantedPixels(size, 3))
         with Image.open(content) as image:
             image.draft(None, (size[1], size[0]))
             if not found or not np.array_equal(found[0].pixels[0], np.asarray(image)):
