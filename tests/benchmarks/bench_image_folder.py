@@ -29,6 +29,7 @@ from PIL import Image
 
 from gpupanel.domain.data import DataCache, ImagesData
 from gpupanel.domain.events import DataProgressed, EpochDone, TrainingEnded, decode_event
+from gpupanel.domain.images_data import JpegDecoding
 from gpupanel.domain.model import PythonModel
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.profile_toml import dump_profile
@@ -40,7 +41,7 @@ _DIFFERENT_BYTES = 300 * 2**20
 """Of images that are drawn; more are copies of these, which both sides decode as often."""
 _SIDE = 224
 
-_KERAS = """
+KERAS = """
 import json, sys, time
 import keras
 
@@ -49,6 +50,7 @@ class Seconds(keras.callbacks.Callback):
         self.began_s = time.monotonic()
     def on_epoch_end(self, epoch, logs=None):
         seconds.append(time.monotonic() - self.began_s)
+        print("epoch", epoch, "done", flush=True)
 
 seconds, (folder, side, batch, epochs) = [], json.loads(sys.argv[1])
 data = keras.utils.image_dataset_from_directory(
@@ -146,7 +148,7 @@ def environment(folder: Path) -> dict[str, str]:
 
 def with_keras(images: Path, model: str) -> Epochs:
     """An epoch of Keras's ``fit``."""
-    script = model + _KERAS
+    script = model + KERAS
     asked = json.dumps([str(images), _SIDE, _BATCH, _EPOCHS])
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
@@ -167,20 +169,33 @@ def with_gpupanel(images: Path, model: str, cache: DataCache) -> Epochs:
         return _with_gpupanel(Path(folder), images, code, cache)
 
 
-def _with_gpupanel(folder: Path, images: Path, code: Path, cache: DataCache) -> Epochs:
-    profile = Profile(
+def profile_of(
+    images: Path,
+    code: Path,
+    cache: DataCache,
+    *,
+    decode: JpegDecoding = JpegDecoding.EXACT,
+    epochs: int = _EPOCHS,
+) -> Profile:
+    """What trains a network of Python code on the processor."""
+    return Profile(
         devices=DeviceSettings(visible=("cpu",)),
         data=ImagesData(
             path=str(images),
             image_size=(_SIDE, _SIDE),
             cache=cache,
+            decode=decode,
             validation_fraction=0.0,
         ),
         model=PythonModel(path=str(code)),
         training=TrainingSettings(
-            epochs=_EPOCHS, global_batch_size=_BATCH, tensorboard=False, checkpoint_every_epochs=0
+            epochs=epochs, global_batch_size=_BATCH, tensorboard=False, checkpoint_every_epochs=0
         ),
     )
+
+
+def _with_gpupanel(folder: Path, images: Path, code: Path, cache: DataCache) -> Epochs:
+    profile = profile_of(images, code, cache)
     path = folder / "profile.toml"
     path.write_text(dump_profile(profile))
     done = subprocess.run(
