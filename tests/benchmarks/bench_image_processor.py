@@ -8,9 +8,9 @@ counts; what else uses the machine changes them little. Keras's way is
 
 What cannot be spread over cores is the interpreter, which threads take turns with, and the thread
 that hands a call its examples: the processor time in user mode of a process that reads as a run
-does, with a decoder that gives pixels without unpacking any, less that of copying pixels, which
-threads do without the interpreter, as they do all calls into the system. From that and from the
-time of reading alone follows by calculation what more cores are worth: nobody measured it.
+does, with a decoder that gives pixels without unpacking any, and without copying these: threads do
+that without the interpreter, as they do all calls into the system. From that and from the time of
+reading alone follows by calculation what more cores are worth: nobody measured it.
 """
 
 import argparse
@@ -27,16 +27,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import psutil
 from bench_image_folder import CASES, KERAS, STRIDED, environment, make_images, profile_of
 
 from gpupanel.domain.data import DataCache
 from gpupanel.domain.images_data import JpegDecoding
 from gpupanel.domain.profile_toml import dump_profile
+from gpupanel.trainer.datasets.examples import Indices
+from gpupanel.trainer.steps.look_ahead import LookAhead
 
 _SIDE, _BATCH, _EPOCHS, _STEPS = 224, 32, 4, 4
-_BLOCK = 16 * _BATCH
 _LOOK_S = 0.02
 _BOUNDS = {JpegDecoding.EXACT: 0.85, JpegDecoding.FAST: 1.0}
 """Keras's time over the panel's, at least."""
@@ -122,8 +122,18 @@ def with_gpupanel(images: Path, count: int, decode: JpegDecoding) -> float:
         return following_us(command, Path(folder), count, epochs_done)
 
 
+def _read_only(ahead: LookAhead, chunk: Indices) -> None:
+    ahead._examples.read(chunk)
+
+
 def read_alone(images: Path, decode: JpegDecoding, *, unpacked: bool) -> tuple[float, float]:
-    """Microseconds of an image, all and those in user mode, less those of copying pixels."""
+    """Microseconds of an image, all and those in user mode.
+
+    Args:
+        images: The folder.
+        decode: How they are unpacked.
+        unpacked: Whether they are, and their pixels written where calls take them from.
+    """
     import tensorflow as tf
 
     from gpupanel.trainer.datasets.examples import Examples
@@ -141,6 +151,7 @@ def read_alone(images: Path, decode: JpegDecoding, *, unpacked: bool) -> tuple[f
                 autograph=False,
             ).get_concrete_function()
         )
+        LookAhead._read = lambda self, chunk, _: _read_only(self, chunk)  # type: ignore[method-assign]
     data = profile_of(images, Path(), DataCache.NONE, decode=decode).data
     listed = list_sets(data)["training"]
     files = listed.with_decoding(ImageDecoding(jpeg_decoder.JpegDecoder())).files
@@ -164,18 +175,8 @@ def read_alone(images: Path, decode: JpegDecoding, *, unpacked: bool) -> tuple[f
     feed.close()
     user_s, system_s = after.ru_utime - before.ru_utime, after.ru_stime - before.ru_stime
     to_us = 1e6 / calls.size
-    copied_us = _copying_us(ready)
     used_us = (user_s + system_s) / epochs * to_us
-    return used_us, user_s / epochs * to_us - copied_us
-
-
-def _copying_us(rows: npt.NDArray[np.uint8]) -> float:
-    """Microseconds of a row that is written into memory that was written to before."""
-    memory = np.ones((_BLOCK, *rows.shape[1:]), np.uint8)
-    begun_s = time.thread_time()
-    for first in range(0, _BLOCK, len(rows)):
-        memory[first : first + len(rows)] = rows
-    return (time.thread_time() - begun_s) / _BLOCK * 1e6
+    return used_us, user_s / epochs * to_us
 
 
 def alone(images: Path, decode: JpegDecoding) -> Alone:

@@ -64,7 +64,7 @@ def main() -> None:
         pixels, errors = files.read_readable(everything)
         both.append((pixels, sorted(errors)))
     are_same = bool((both[0][0] == both[1][0]).all()) and both[0][1] == both[1][1]
-    many = [Path(sys.argv[1]) / name for name in ("444", "422", "420", "junk_after")] * 9
+    many = [Path(sys.argv[1]) / name for name in ("444", "422", "420", "junk_after")] * 13
     many.append(many[0])
     damaged = [*many[:3], Path(sys.argv[1]) / "half", *many[4:]]
     print(

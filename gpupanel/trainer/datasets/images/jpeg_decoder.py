@@ -26,8 +26,8 @@ _HOST = "/device:CPU:0"
 _LEAST_AT_ONCE = 4
 _CALLS_AT_ONCE = 2
 """Calls of the decoder at the same time, by threads that read ahead."""
-_IMAGES_A_CALL = 16
-"""The graph for so many is unrolled: a loop takes a tenth of what an image does. Fewer, which are
+_IMAGES_A_CALL = (32, 16)
+"""The graphs for so many are unrolled: a loop takes a tenth of what an image does. Fewer, which are
 left over, go through the loop."""
 
 
@@ -50,9 +50,9 @@ class JpegDecoder:
         found: list[DecodedPart] = []
         for reduction in {jpeg.reduction for jpeg in jpegs}:
             places = [place for place, jpeg in enumerate(jpegs) if jpeg.reduction == reduction]
-            for start in range(0, len(places), _IMAGES_A_CALL):
-                part = places[start : start + _IMAGES_A_CALL]
-                count = len(part) if len(part) == _IMAGES_A_CALL else None
+            while places:
+                count = next((each for each in _IMAGES_A_CALL if each <= len(places)), None)
+                part, places = places[:count], places[count:] if count else []
                 decoding = _Decoding(wanted.size, wanted.channels, reduction, count)
                 try:
                     pixels = self._decode(decoding, [jpegs[place].content for place in part])
