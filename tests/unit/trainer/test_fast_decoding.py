@@ -17,7 +17,9 @@ from gpupanel.domain.previewed_profile import with_detected
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.data_section import script_of
 from gpupanel.trainer.datasets.images.pixels import pixels_of
+from gpupanel.trainer.datasets.images.recipe import image_recipe_in
 from gpupanel.trainer.datasets.source import Reading, source_of
+from gpupanel.trainer.exports import description
 from gpupanel.trainer.exports.predict import features_of_image
 from gpupanel.trainer.parts.image_pixels import WantedPixels, jpeg_reduction
 from gpupanel.trainer.tools.preview.preview import preview
@@ -166,6 +168,17 @@ def test_that_script_and_predict_py_read_the_pixels_of_the_run(folder: Path, dec
     assert np.array_equal(script["image"](path), wanted)  # type: ignore[operator]
     image = {"height": SIZE[0], "width": SIZE[1], "channels": 3, "greatest": 255.0}
     assert np.array_equal(features_of_image(path, {**image, "decode": decode}), wanted)
+
+
+def test_that_an_exported_model_says_how_its_images_were_read(folder: Path) -> None:
+    trained = data_of(folder, "fast")
+    kept = image_recipe_in(source_of(trained).read(trained, Reading(print)).recipe)
+    image = description._input(trained, None, None, (*SIZE, 3), "uint8", kept).image
+    assert image is not None
+    (path, *_) = sorted(folder.rglob("*.jpg"))
+    wanted = image.model_dump(mode="json", exclude_none=True)
+    assert wanted["decode"] == "fast"
+    assert np.array_equal(features_of_image(path, wanted), read(trained))
 
 
 def test_that_the_model_of_a_script_says_how_its_images_were_read(folder: Path) -> None:
