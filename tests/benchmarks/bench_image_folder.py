@@ -10,7 +10,9 @@ As many images as are made unless somebody says otherwise take some ten minutes 
 On a CPU most of an epoch is computing: what that takes by itself is an epoch that follows with
 ``cache = "disk"``, as far as it does not wait. The light case has little to compute: its first
 convolution takes every fourth pixel of 7x7, as networks for large images begin. Photos
-take so long to decode that making the graphs is a small part of their first epoch.
+take so long to decode that making the graphs is a small part of their first epoch. What an image
+takes of the processor, which other work on the machine changes less, ``bench_image_processor.py``
+measures.
 """
 
 import argparse
