@@ -19,6 +19,7 @@ _KINDS: Final = (
     (stat.S_ISCHR, "a character device"),
     (stat.S_ISBLK, "a block device"),
 )
+_SMALL_BYTES: Final = 2**20
 _FLAGS: Final = os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 
 
@@ -79,13 +80,18 @@ def read_beginning_with(begin: bytes, path: str, most_bytes: int) -> bytes | Non
     try:
         there = os.fstat(descriptor)
         _check(path, there.st_mode)
-        if there.st_size > most_bytes or os.pread(descriptor, len(begin), 0) != begin:
+        if there.st_size > most_bytes:
+            return None
+        # Each call into the system takes turns with other threads: of a small file it is all.
+        is_small = there.st_size <= _SMALL_BYTES
+        if not is_small and os.pread(descriptor, len(begin), 0) != begin:
             return None
         content = os.read(descriptor, there.st_size)
     finally:
         os.close(descriptor)
     # Whoever writes it just now, or a disk that gives it in parts: read it otherwise.
-    return content if len(content) == there.st_size else None
+    is_whole = len(content) == there.st_size
+    return content if is_whole and content.startswith(begin) else None
 
 
 def obstacle(path: Path) -> str | None:

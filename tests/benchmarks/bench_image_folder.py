@@ -10,7 +10,9 @@ As many images as are made unless somebody says otherwise take some ten minutes 
 On a CPU most of an epoch is computing: what that takes by itself is an epoch that follows with
 ``cache = "disk"``, as far as it does not wait. The light case has little to compute: its first
 convolution takes every fourth pixel of 7x7, as networks for large images begin. Photos
-take so long to decode that making the graphs is a small part of their first epoch.
+take so long to decode that making the graphs is a small part of their first epoch. What an image
+takes of the processor, which other work on the machine changes less, ``bench_image_processor.py``
+measures.
 """
 
 import argparse
@@ -29,6 +31,7 @@ from PIL import Image
 
 from gpupanel.domain.data import DataCache, ImagesData
 from gpupanel.domain.events import DataProgressed, EpochDone, TrainingEnded, decode_event
+from gpupanel.domain.images_data import JpegDecoding
 from gpupanel.domain.model import PythonModel
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.profile_toml import dump_profile
@@ -40,7 +43,7 @@ _DIFFERENT_BYTES = 300 * 2**20
 """Of images that are drawn; more are copies of these, which both sides decode as often."""
 _SIDE = 224
 
-_KERAS = """
+KERAS = """
 import json, sys, time
 import keras
 
@@ -49,6 +52,7 @@ class Seconds(keras.callbacks.Callback):
         self.began_s = time.monotonic()
     def on_epoch_end(self, epoch, logs=None):
         seconds.append(time.monotonic() - self.began_s)
+        print("epoch", epoch, "done", flush=True)
 
 seconds, (folder, side, batch, epochs) = [], json.loads(sys.argv[1])
 data = keras.utils.image_dataset_from_directory(
@@ -146,7 +150,7 @@ def environment(folder: Path) -> dict[str, str]:
 
 def with_keras(images: Path, model: str) -> Epochs:
     """An epoch of Keras's ``fit``."""
-    script = model + _KERAS
+    script = model + KERAS
     asked = json.dumps([str(images), _SIDE, _BATCH, _EPOCHS])
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
@@ -167,20 +171,33 @@ def with_gpupanel(images: Path, model: str, cache: DataCache) -> Epochs:
         return _with_gpupanel(Path(folder), images, code, cache)
 
 
-def _with_gpupanel(folder: Path, images: Path, code: Path, cache: DataCache) -> Epochs:
-    profile = Profile(
+def profile_of(
+    images: Path,
+    code: Path,
+    cache: DataCache,
+    *,
+    decode: JpegDecoding = JpegDecoding.EXACT,
+    epochs: int = _EPOCHS,
+) -> Profile:
+    """What trains a network of Python code on the processor."""
+    return Profile(
         devices=DeviceSettings(visible=("cpu",)),
         data=ImagesData(
             path=str(images),
             image_size=(_SIDE, _SIDE),
             cache=cache,
+            decode=decode,
             validation_fraction=0.0,
         ),
         model=PythonModel(path=str(code)),
         training=TrainingSettings(
-            epochs=_EPOCHS, global_batch_size=_BATCH, tensorboard=False, checkpoint_every_epochs=0
+            epochs=epochs, global_batch_size=_BATCH, tensorboard=False, checkpoint_every_epochs=0
         ),
     )
+
+
+def _with_gpupanel(folder: Path, images: Path, code: Path, cache: DataCache) -> Epochs:
+    profile = profile_of(images, code, cache)
     path = folder / "profile.toml"
     path.write_text(dump_profile(profile))
     done = subprocess.run(

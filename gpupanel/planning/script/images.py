@@ -14,7 +14,7 @@ def image(path):
     """The pixels of a file; of several frames the first."""
     with Image.open(path, formats=FORMATS) as opened:
         try:
-            return image_pixels(opened, $size, $channels, white=$white)
+            return image_pixels(opened, $wanted)
         except UnknownRangeError as error:
             raise SystemExit(f"{path}: {error}. Which of them is white?")
 '''
@@ -25,6 +25,7 @@ def image_function(
     color: Literal["rgb", "grayscale"],
     white: int | None = None,
     *,
+    is_fast: bool = False,
     has_names: bool = False,
 ) -> str:
     """Python with the function ``image(path)``, which takes an open file, too.
@@ -33,9 +34,13 @@ def image_function(
         size: Height and width of what it gives, in pixels.
         color: Whether that has three channels or one.
         white: The value of the files that is white; ``None``: the greatest of 8 or 16 bits.
+        is_fast: As training takes it of ``data.decode``.
         has_names: Images are found by their names, too: with ``SUFFIXES`` and what is hidden.
     """
-    image = Template(_IMAGE).substitute(size=size, channels=3 if color == "rgb" else 1, white=white)
+    chosen = [f"{size}", "3" if color == "rgb" else "1"]
+    chosen += [] if white is None else [f"white={white}"]
+    chosen += ["is_fast=True"] if is_fast else []
+    image = Template(_IMAGE).substitute(wanted=f"WantedPixels({', '.join(chosen)})")
     names = ["IMAGE_SUFFIXES", "is_hidden", "suffix_of"] if has_names else []
     return joined(
         part("image_pixels"),

@@ -18,6 +18,7 @@ from gpupanel import __version__
 from gpupanel.domain.asked_kind import AskedKind
 from gpupanel.domain.data import DataSettings, Scaling, Target
 from gpupanel.domain.empty_words import empty_words
+from gpupanel.domain.images_data import JpegDecoding
 from gpupanel.domain.model_export import ModelExportRequest, ModelFormat
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.script_parts import needed_of, part_text
@@ -26,7 +27,7 @@ from gpupanel.domain.trained_on import TrainedOn
 from gpupanel.domain.value import Value
 from gpupanel.files.whole_files import write_whole
 from gpupanel.trainer.datasets.examples import DataSet
-from gpupanel.trainer.datasets.images.recipe import white_value_in
+from gpupanel.trainer.datasets.images.recipe import ImageRecipe, image_recipe_in
 from gpupanel.trainer.datasets.source import Reading, no_download, source_of
 from gpupanel.trainer.datasets.tables.empty_cells import known_words
 from gpupanel.trainer.datasets.tables.recipe import FeatureColumn, TableRecipe
@@ -73,6 +74,7 @@ class ImageInput(Value):
         greatest: What white is; black is 0.
         white_value: What white is in the files of images; ``None``: the greatest that 8 or 16 bits
             have.
+        decode: How JPEGs that are larger are unpacked; ``None``: exactly.
         edges: Of grey: how bright the edges of most training examples are, from 0 (black) to 1
             (white): no darker, and no brighter. ``None``: not known.
         swaps: Light and dark of a picture with another edge are swapped unless somebody says
@@ -85,6 +87,7 @@ class ImageInput(Value):
     channels: int
     greatest: float
     white_value: int | None = None
+    decode: JpegDecoding | None = None
     edges: tuple[float, float] | None = None
     swaps: bool = False
 
@@ -187,7 +190,7 @@ def describe(
             "tensorflow": tf.__version__,
             "keras": keras.__version__,
         },
-        input=_input(request.data, data, recipe, *taken, white_value_in(kept), trained_on),
+        input=_input(request.data, data, recipe, *taken, image_recipe_in(kept), trained_on),
         output=_output(request, data, recipe, trained_on, ending, first),
     )
 
@@ -244,7 +247,7 @@ def _input(
     recipe: TableRecipe | TextRecipe | None,
     shape: tuple[int, ...],
     dtype: str,
-    white: int | None = None,
+    images: ImageRecipe | None = None,
     trained_on: TrainedOn | None = None,
 ) -> ModelInput:
     if isinstance(recipe, TableRecipe):
@@ -275,7 +278,7 @@ def _input(
             column=recipe.text,
             csv=_csv_form(settings, recipe),
         )
-    image = _image(settings, data, white, shape, trained_on)
+    image = _image(settings, data, images or ImageRecipe(), shape, trained_on)
     if image is None:
         return ModelInput(
             kind="array",
@@ -297,7 +300,7 @@ def _input(
 def _image(
     settings: DataSettings | None,
     data: DataSet | None,
-    white: int | None,
+    images: ImageRecipe,
     taken: tuple[int, ...],
     trained_on: TrainedOn | None,
 ) -> ImageInput | None:
@@ -317,7 +320,8 @@ def _image(
         width=width,
         channels=channels,
         greatest=greatest,
-        white_value=white,
+        white_value=images.white_value,
+        decode=images.decode,
         edges=edges,
         swaps=edges is not None and (settings is None or settings.asked_as is AskedKind.ARRAY),
     )

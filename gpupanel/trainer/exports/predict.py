@@ -33,6 +33,7 @@ from gpupanel.trainer.parts.image_pixels import (
     LARGEST_IMAGE_PIXELS,
     TooManyPixelsError,
     UnknownRangeError,
+    WantedPixels,
     image_pixels,
 )
 from gpupanel.trainer.parts.table_cells import column_names
@@ -277,7 +278,15 @@ def features_of_image(
     height, width, channels = wanted["height"], wanted["width"], wanted["channels"]
     try:
         with Image.open(path, formats=formats()) as image:
-            pixels = image_pixels(image, (height, width), channels, white=wanted.get("white_value"))
+            pixels = image_pixels(
+                image,
+                WantedPixels(
+                    (height, width),
+                    channels,
+                    wanted.get("white_value"),
+                    is_fast=wanted.get("decode") == "fast",
+                ),
+            )
     except UnknownRangeError as error:
         raise problem(f"{path} has 32 bits a pixel: which of them is white?") from error
     except TooManyPixelsError as error:

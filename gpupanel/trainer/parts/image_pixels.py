@@ -1,5 +1,6 @@
 """From an image that Pillow has opened to its pixels: upright, of 8 bits, opaque, scaled."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,28 @@ MODES_OF_32_BITS = ("I", "F")
 MODES_OF_16_BITS = ("I;16", "I;16L", "I;16B", "I;16N")
 FORMATS_OF_GREY_AS_32_BITS = ("PNG", "PPM")
 """Their grey values of 16 bits come as a mode of 32 bits."""
+
+
+_OF_FAST_SIZE = (17, 20)
+"""What is unpacked fast has so much of the wanted size, 0.85, or more."""
+
+
+@dataclass(frozen=True, slots=True)
+class WantedPixels:
+    """What is made of an image.
+
+    Attributes:
+        size: Height and width that it is scaled to, in pixels.
+        channels: 3 for RGB, 1 for greyscale.
+        white: The value that is white; up to 255 also of images of 8 bits. ``None``: the greatest
+            that 8 or 16 bits have.
+        is_fast: A large JPEG may be unpacked somewhat smaller than ``size``, and is scaled up.
+    """
+
+    size: tuple[int, int]
+    channels: int
+    white: int | None = None
+    is_fast: bool = False
 
 
 class TooManyPixelsError(Exception):
@@ -37,41 +60,32 @@ class UnknownRangeError(Exception):
         self.greatest = greatest
 
 
-def image_pixels(
-    image: "ImageFile.ImageFile",
-    size: tuple[int, int],
-    channels: int,
-    most_pixels: int = LARGEST_IMAGE_PIXELS,
-    white: int | None = None,
-) -> npt.NDArray[np.uint8]:
+def image_pixels(image: "ImageFile.ImageFile", wanted: WantedPixels) -> npt.NDArray[np.uint8]:
     """An image upright and scaled; of several frames the first.
 
     Of 16 bits a value the upper 8 are taken, unless it is known what is white. What is transparent
-    is shown on white. A large JPEG is unpacked at a half, a quarter or an eighth, as long as that
-    is no smaller than ``size``; what is three times too large or more is averaged over whole
-    pixels; the rest is bilinear (:func:`scaled`).
+    is shown on white. A large JPEG is unpacked at a half, a quarter or an eighth
+    (:func:`jpeg_reduction`); what is three times too large or more is averaged over whole pixels;
+    the rest is bilinear (:func:`scaled`).
 
     Args:
         image: Only its header was read yet.
-        size: Height and width that it is scaled to.
-        channels: 3 for RGB, 1 for greyscale.
-        most_pixels: More are not unpacked.
-        white: The value that is white; up to 255 also of images of 8 bits. ``None``: the greatest
-            that 8 or 16 bits have.
+        wanted: What is made of it.
 
     Returns:
         Shape [height, width, channels].
 
     Raises:
-        TooManyPixelsError: It has more.
+        TooManyPixelsError: It has more than are unpacked.
         UnknownRangeError: Its pixels have no range that is known.
         Exception: Whatever the bytes of a damaged file make of the decoders.
     """
     from PIL import ImageOps
 
-    if image.width * image.height > most_pixels:
+    size, channels, white = wanted.size, wanted.channels, wanted.white
+    if image.width * image.height > LARGEST_IMAGE_PIXELS:
         raise TooManyPixelsError(f"{image.width:,} x {image.height:,} pixels")
-    reduction = jpeg_reduction(image.width, image.height, size)
+    reduction = jpeg_reduction(image.width, image.height, wanted)
     image.draft(None, (image.width // reduction, image.height // reduction))
     ImageOps.exif_transpose(image, in_place=True)
     is_of_8_bits = not is_deep(image) and image.mode not in MODES_OF_32_BITS
@@ -92,9 +106,13 @@ def mode_of(channels: int) -> str:
     return "RGB" if channels == 3 else "L"
 
 
-def jpeg_reduction(width: int, height: int, size: tuple[int, int]) -> int:
-    """At which part of its size a JPEG is unpacked; it may have to be turned afterwards."""
-    times = min(width, height) // max(size)
+def jpeg_reduction(width: int, height: int, wanted: WantedPixels) -> int:
+    """At which part of its size a JPEG is unpacked; it may have to be turned afterwards.
+
+    The smallest that is no smaller than what is wanted, or than 0.85 of it where that is fast.
+    """
+    part, whole = _OF_FAST_SIZE if wanted.is_fast else (1, 1)
+    times = min(width, height) * whole // (max(wanted.size) * part)
     return min(MOST_REDUCED, 1 << max(0, times.bit_length() - 1))
 
 

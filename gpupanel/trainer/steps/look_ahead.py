@@ -15,8 +15,9 @@ _AHEAD_BYTES = 64 * 2**20
 _BLOCK_BYTES = 128 * 2**20
 """Of rows beside each other: what is asked for at once is a copy only where it lies in two."""
 _CHUNK_BYTES = 256 * 2**10
-_CHUNK_ROWS = 16
-"""At least, so that those who decode have something to do side by side."""
+_CHUNK_ROWS = 32
+"""At least, so that those who decode have something to do side by side, and the interpreter little
+to do for each; half of it where rows are large."""
 
 
 @dataclass(slots=True)
@@ -51,6 +52,8 @@ class LookAhead:
         self._ahead_rows = max(1, _AHEAD_BYTES // row_bytes)
         # Large rows: some chunks must fit into what may be read ahead.
         most_rows = max(1, self._ahead_rows // 4)
+        if most_rows < _CHUNK_ROWS:
+            most_rows = min(most_rows, _CHUNK_ROWS // 2)
         usual = max(_CHUNK_ROWS, _CHUNK_BYTES // row_bytes)
         self._chunk_rows = min(most_rows, max(usual, rows_at_once(examples.features)))
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="look-ahead")

@@ -1,11 +1,13 @@
 """Decodes each image of a folder by itself, and many at once by TensorFlow.
 
-``python decode_both.py FOLDER``: for each name, number of channels and size how many pixels differ
+``python decode_both.py FOLDER``: for each name, number of channels, size
+and way of unpacking how many pixels differ
 or the codes of the problems of both; and whether TensorFlow decoded it.
 """
 
 import json
 import sys
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +17,7 @@ from gpupanel.trainer.datasets.images.decoding import ImageDecoding
 from gpupanel.trainer.datasets.images.files import ImageFiles
 from gpupanel.trainer.datasets.images.jpeg_decoder import make_jpeg_decoder
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
+from gpupanel.trainer.parts.image_pixels import WantedPixels
 
 
 class Counting:
@@ -24,16 +27,16 @@ class Counting:
         self.decoder = make_jpeg_decoder()
         self.count = 0
 
-    def decode(self, jpegs, size, channels):  # type: ignore[no-untyped-def]
+    def decode(self, jpegs, wanted):  # type: ignore[no-untyped-def]
         assert self.decoder is not None
-        found = self.decoder.decode(jpegs, size, channels)
+        found = self.decoder.decode(jpegs, wanted)
         self.count += sum(len(part.places) for part in found)
         return found
 
 
-def read(path: Path, size: tuple[int, int], channels: int, decoding: ImageDecoding) -> object:
+def read(path: Path, wanted: WantedPixels, decoding: ImageDecoding) -> object:
     try:
-        files = ImageFiles((str(path),), size, channels, decoding=decoding)
+        files = ImageFiles((str(path),), wanted, decoding=decoding)
         return files.read(np.array([0], np.int32))[0]
     except ProblemError as error:
         return [problem.code for problem in error.problems]
@@ -42,26 +45,26 @@ def read(path: Path, size: tuple[int, int], channels: int, decoding: ImageDecodi
 def main() -> None:
     counting, paths = Counting(), sorted(Path(sys.argv[1]).iterdir())
     found: dict[str, object] = {}
-    for channels in (1, 3):
-        for path in paths:
-            for size in ((48, 60), (33, 25)):
-                before = counting.count
-                by_itself = read(path, size, channels, ImageDecoding())
-                at_once = read(path, size, channels, ImageDecoding(counting))
-                differ: object = [by_itself, at_once]
-                if isinstance(by_itself, np.ndarray) and isinstance(at_once, np.ndarray):
-                    differ = int((by_itself != at_once).sum())
-                found[f"{path.name} {channels} {size}"] = [differ, counting.count > before]
+    asked = product((1, 3), paths, ((48, 60), (33, 25)), (False, True))
+    for channels, path, size, is_fast in asked:
+        wanted = WantedPixels(size, channels, is_fast=is_fast)
+        before = counting.count
+        by_itself = read(path, wanted, ImageDecoding())
+        at_once = read(path, wanted, ImageDecoding(counting))
+        differ: object = [by_itself, at_once]
+        if isinstance(by_itself, np.ndarray) and isinstance(at_once, np.ndarray):
+            differ = int((by_itself != at_once).sum())
+        found[f"{path.name} {channels} {size} {is_fast}"] = [differ, counting.count > before]
     everything = np.arange(len(paths), dtype=np.int32)
     both = []
     for decoding in (ImageDecoding(), ImageDecoding(counting)):
         skipped = SkippedFiles(len(paths), 0.9)
         names = tuple(map(str, paths))
-        files = ImageFiles(names, (48, 60), 3, skipped=skipped, decoding=decoding)
+        files = ImageFiles(names, WantedPixels((48, 60), 3), skipped=skipped, decoding=decoding)
         pixels, errors = files.read_readable(everything)
         both.append((pixels, sorted(errors)))
     are_same = bool((both[0][0] == both[1][0]).all()) and both[0][1] == both[1][1]
-    many = [Path(sys.argv[1]) / name for name in ("444", "422", "420", "junk_after")] * 9
+    many = [Path(sys.argv[1]) / name for name in ("444", "422", "420", "junk_after")] * 13
     many.append(many[0])
     damaged = [*many[:3], Path(sys.argv[1]) / "half", *many[4:]]
     print(
@@ -83,8 +86,7 @@ def read_many(paths: list[Path], counting: Counting) -> dict[str, object]:
     for decoding in (ImageDecoding(), ImageDecoding(counting)):
         files = ImageFiles(
             tuple(map(str, paths)),
-            (48, 60),
-            3,
+            WantedPixels((48, 60), 3),
             skipped=SkippedFiles(len(paths), 0.9),
             decoding=decoding,
         )

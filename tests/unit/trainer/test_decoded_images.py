@@ -15,6 +15,7 @@ from gpupanel.trainer.datasets import file_prints
 from gpupanel.trainer.datasets.examples import Array, Indices
 from gpupanel.trainer.datasets.images.decoded import DecodedImages, decode_onto_disk
 from gpupanel.trainer.datasets.images.files import ImageFiles
+from gpupanel.trainer.parts.image_pixels import WantedPixels
 
 _EVERYTHING = np.arange(100, dtype=np.int32)
 
@@ -64,7 +65,7 @@ def _ignore(_doing: str, _done: int, _total: int) -> None:
 
 def _kept(root: Path, size: tuple[int, int] = (4, 4)) -> DecodedImages:
     return decode_onto_disk(
-        ImageFiles(tuple(map(str, sorted(root.iterdir()))), size, 1), root, _ignore
+        ImageFiles(tuple(map(str, sorted(root.iterdir()))), WantedPixels(size, 1)), root, _ignore
     )
 
 
@@ -132,7 +133,7 @@ def test_that_one_folder_in_two_sizes_is_kept_twice(root: Path, decoded: list[st
 def test_that_an_image_that_is_listed_twice_is_decoded_once(root: Path, decoded: list[str]) -> None:
     paths = (root / "1.png", root / "3.png", root / "1.png")
 
-    images = decode_onto_disk(ImageFiles(paths, (4, 4), 1), root, _ignore)
+    images = decode_onto_disk(ImageFiles(paths, WantedPixels((4, 4), 1)), root, _ignore)
 
     assert _brightness(images) == [10, 30, 10]
     assert decoded == ["1.png", "3.png"]
@@ -152,7 +153,9 @@ def test_that_a_stop_in_between_leaves_what_was_kept_before(
             raise Stopped
 
     with pytest.raises(Stopped):
-        decode_onto_disk(ImageFiles(tuple(map(str, sorted(root.iterdir()))), (4, 4), 1), root, stop)
+        decode_onto_disk(
+            ImageFiles(tuple(map(str, sorted(root.iterdir()))), WantedPixels((4, 4), 1)), root, stop
+        )
 
     assert {path: path.read_bytes() for path in there} == there
     assert _brightness(_kept(root)) == [0, 10, 20, 30, 55]
@@ -168,7 +171,7 @@ def test_that_what_was_decoded_before_a_stop_is_not_decoded_again(
         if done == 2:
             raise Stopped
 
-    files = ImageFiles(tuple(map(str, sorted(root.iterdir()))), (4, 4), 1)
+    files = ImageFiles(tuple(map(str, sorted(root.iterdir()))), WantedPixels((4, 4), 1))
     with pytest.raises(Stopped):
         decode_onto_disk(files, root, stop)
 
@@ -179,7 +182,7 @@ def test_that_what_was_decoded_before_a_stop_is_not_decoded_again(
 def test_that_progress_is_reported(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gpupanel.trainer.datasets.images.decode_ahead._CHUNK", 2)
     reported: list[tuple[str, int, int]] = []
-    files = ImageFiles(tuple(map(str, sorted(root.iterdir()))), (4, 4), 1)
+    files = ImageFiles(tuple(map(str, sorted(root.iterdir()))), WantedPixels((4, 4), 1))
 
     decode_onto_disk(files, root, lambda *progress: reported.append(progress))
 
@@ -195,7 +198,7 @@ def test_that_who_waits_for_another_run_can_be_stopped(root: Path, cache: Path) 
         said.append(doing)
         raise Stopped
 
-    files = ImageFiles(tuple(map(str, sorted(root.iterdir()))), (4, 4), 1)
+    files = ImageFiles(tuple(map(str, sorted(root.iterdir()))), WantedPixels((4, 4), 1))
     with lock_in_folder(lock), pytest.raises(Stopped):
         decode_onto_disk(files, root, stop)
 

@@ -27,6 +27,7 @@ from gpupanel.trainer.datasets.images.decoded import (
 from gpupanel.trainer.datasets.images.decoding import ImageDecoding
 from gpupanel.trainer.datasets.images.files import ImageFiles
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
+from gpupanel.trainer.parts.image_pixels import WantedPixels
 
 COUNT = 6
 EVERYTHING = [0, 10, 20, 30, 40, 50]
@@ -38,9 +39,10 @@ import numpy as np
 from gpupanel.trainer.datasets.images.decoded import decode_onto_disk
 from gpupanel.trainer.datasets.images.files import ImageFiles
 from gpupanel.trainer.datasets import file_prints
+from gpupanel.trainer.parts.image_pixels import WantedPixels
 file_prints._RECENT_NS = 0
 root = Path(sys.argv[1])
-files = ImageFiles(tuple(map(str, sorted(root.iterdir()))), (4, 4), 1)
+files = ImageFiles(tuple(map(str, sorted(root.iterdir()))), WantedPixels((4, 4), 1))
 images = decode_onto_disk(files, root, lambda *_: None, all_now=False)
 for line in sys.stdin:
     rows = json.loads(line)
@@ -91,7 +93,7 @@ def draw(path: Path, brightness: int) -> None:
 def opened(root: Path, skipped: SkippedFiles | None = None) -> DecodedImages:
     """As a run opens them: nothing is decoded."""
     paths = tuple(map(str, sorted(root.iterdir())))
-    files = ImageFiles(paths, (4, 4), 1, skipped=skipped)
+    files = ImageFiles(paths, WantedPixels((4, 4), 1), skipped=skipped)
     return decode_onto_disk(files, root, no_progress, all_now=False)
 
 
@@ -374,7 +376,9 @@ def test_that_decoding_all_at_once_waits_for_who_decodes_faster_and_hears_a_stop
     root: Path, decoded: list[str], onto_disk: bool
 ) -> None:
     decoding = ImageDecoding(comes_later=True)
-    files = ImageFiles(tuple(map(str, sorted(root.iterdir()))), (4, 4), 1, decoding=decoding)
+    files = ImageFiles(
+        tuple(map(str, sorted(root.iterdir()))), WantedPixels((4, 4), 1), decoding=decoding
+    )
     seen: list[tuple[object, ...]] = []
 
     def decode(is_stopped: bool) -> None:

@@ -19,6 +19,7 @@ from gpupanel.planning.script.data_section import script_of
 from gpupanel.planning.script.images import image_function
 from gpupanel.trainer.datasets.images.files import ImageFiles
 from gpupanel.trainer.exports.predict import features_of_image
+from gpupanel.trainer.parts.image_pixels import WantedPixels
 
 FIRST = np.array([0], np.int32)
 RED, GREEN = (200, 10, 20), (20, 180, 40)
@@ -26,7 +27,7 @@ RED, GREEN = (200, 10, 20), (20, 180, 40)
 
 def read(path: Path, size: tuple[int, int] = (8, 8), channels: int = 3) -> npt.NDArray[np.uint8]:
     """The pixels as a run reads them, and as a script does."""
-    files = ImageFiles((str(path),), size, channels)
+    files = ImageFiles((str(path),), WantedPixels(size, channels))
     pixels = files.read(FIRST)[0].astype(np.uint8)
     color = "rgb" if channels == 3 else "grayscale"
     data = ImagesData(path=str(path.parent), image_size=size, color=color, cache=DataCache.NONE)
@@ -41,7 +42,7 @@ def read(path: Path, size: tuple[int, int] = (8, 8), channels: int = 3) -> npt.N
 
 def problem_of(path: Path) -> Problem:
     with pytest.raises(ProblemError) as caught:
-        ImageFiles((str(path),), (8, 8), 3).read(FIRST)
+        ImageFiles((str(path),), WantedPixels((8, 8), 3)).read(FIRST)
     (problem,) = caught.value.problems
     assert str(path) in problem.message
     return problem

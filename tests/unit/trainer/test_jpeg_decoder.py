@@ -6,6 +6,7 @@ import os
 import struct
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from PIL import Image
 from gpupanel.trainer.datasets.images.decoding import DecodedPart, ImageDecoding
 from gpupanel.trainer.datasets.images.files import LARGEST_IMAGE_PIXELS, ImageFiles
 from gpupanel.trainer.datasets.images.pixels import PlainJpeg
+from gpupanel.trainer.parts.image_pixels import WantedPixels
 from tests.forked.processes import run_forked
 
 PLAIN = ("444", "422", "420", "progressive", "large", "very_large", "tall", "tiny", "junk_after")
@@ -101,8 +103,8 @@ def of(decoded: dict[str, Any], name: str, channels: int) -> list[list[Any]]:
 def test_that_tensorflow_decodes_a_jpeg_to_the_same_pixels(
     decoded: dict[str, Any], name: str
 ) -> None:
-    assert of(decoded, name, 3) == [[0, True]] * 2
-    assert of(decoded, name, 1) == [[0, False]] * 2  # grey is made of colours one by one
+    assert of(decoded, name, 3) == [[0, True]] * 4
+    assert of(decoded, name, 1) == [[0, False]] * 4  # grey is made of colours one by one
 
 
 @pytest.mark.tensorflow
@@ -110,8 +112,8 @@ def test_that_tensorflow_decodes_a_jpeg_to_the_same_pixels(
 def test_that_tensorflow_decodes_grey_to_the_same_pixels(
     decoded: dict[str, Any], name: str
 ) -> None:
-    assert of(decoded, name, 1) == [[0, True]] * 2
-    assert of(decoded, name, 3) == [[0, False]] * 2
+    assert of(decoded, name, 1) == [[0, True]] * 4
+    assert of(decoded, name, 3) == [[0, False]] * 4
 
 
 @pytest.mark.tensorflow
@@ -119,7 +121,7 @@ def test_that_tensorflow_decodes_grey_to_the_same_pixels(
 def test_that_what_is_no_plain_jpeg_is_decoded_by_itself(
     decoded: dict[str, Any], name: str
 ) -> None:
-    assert of(decoded, name, 3) == [[0, False]] * 2
+    assert of(decoded, name, 3) == [[0, False]] * 4
 
 
 @pytest.mark.tensorflow
@@ -141,19 +143,19 @@ def test_that_images_of_several_sizes_give_no_warning(decoded: dict[str, Any]) -
 
 @pytest.mark.tensorflow
 def test_that_many_jpegs_are_decoded_to_the_same_pixels(decoded: dict[str, Any]) -> None:
-    # Two calls of sixteen and what is left over.
-    assert decoded["many"] == {"different": [], "unreadable": [[], []], "by_tensorflow": 37}
+    # A call of 32, one of 16, and what is left over.
+    assert decoded["many"] == {"different": [], "unreadable": [[], []], "by_tensorflow": 53}
 
 
 @pytest.mark.tensorflow
 def test_that_a_damaged_jpeg_among_many_leaves_the_others_what_they_are(
     decoded: dict[str, Any],
 ) -> None:
-    # The fifteen of its call are decoded one by one.
+    # The 31 others of its call are decoded one by one.
     assert decoded["many_with_one_damaged"] == {
         "different": [],
         "unreadable": [[3], [3]],
-        "by_tensorflow": 37 - 16,
+        "by_tensorflow": 53 - 32,
     }
 
 
@@ -163,10 +165,8 @@ class Refusing:
     def __init__(self) -> None:
         self.given: list[PlainJpeg] = []
 
-    def decode(
-        self, jpegs: list[PlainJpeg], size: tuple[int, int], channels: int
-    ) -> list[DecodedPart]:
-        assert (size, channels) == ((8, 8), 3)
+    def decode(self, jpegs: list[PlainJpeg], wanted: WantedPixels) -> list[DecodedPart]:
+        assert wanted == WantedPixels((8, 8), 3)
         self.given += jpegs
         return []
 
@@ -177,8 +177,9 @@ def test_that_what_cannot_be_decoded_at_once_is_decoded_by_itself(tmp_path: Path
         paths.append(str(tmp_path / f"{number}.jpg"))
         photo(20 + 10 * number, 30).save(paths[-1])
     refusing, order = Refusing(), np.array([2, 0, 1], np.int32)
-    files = ImageFiles(tuple(paths), (8, 8), 3, decoding=ImageDecoding(refusing))
-    assert np.array_equal(files.read(order), ImageFiles(tuple(paths), (8, 8), 3).read(order))
+    by_itself = ImageFiles(tuple(paths), WantedPixels((8, 8), 3))
+    files = replace(by_itself, decoding=ImageDecoding(refusing))
+    assert np.array_equal(files.read(order), by_itself.read(order))
     assert [jpeg.reduction for jpeg in refusing.given] == [2, 2, 2]
 
 
@@ -189,7 +190,7 @@ def test_that_a_large_file_is_not_read_whole(
     path.write_bytes(jpeg(photo(20, 30)) + bytes(5000))
     monkeypatch.setattr("gpupanel.trainer.datasets.images.pixels._LARGE_BYTES", 3000)
     refusing = Refusing()
-    ImageFiles((str(path),), (8, 8), 3, decoding=ImageDecoding(refusing)).read(
+    ImageFiles((str(path),), WantedPixels((8, 8), 3), decoding=ImageDecoding(refusing)).read(
         np.array([0], np.int32)
     )
     assert refusing.given == []

@@ -17,8 +17,9 @@ from gpupanel.trainer.datasets.images.pixels import (
     plain_jpeg_or_pixels_of,
     usual_jpeg_of,
 )
+from gpupanel.trainer.parts.image_pixels import WantedPixels
 
-SIZE, MOST_PIXELS = (48, 60), 80_000_000
+SIZE = (48, 60)
 ORIENTATION = 0x0112
 
 
@@ -108,11 +109,11 @@ UNUSUAL = {
 }
 
 
-def by_pillow(path: Path, size: tuple[int, int], channels: int) -> PlainJpeg | None:
+def by_pillow(path: Path, wanted: WantedPixels) -> PlainJpeg | None:
     try:
         with warnings.catch_warnings(), path.open("rb") as file:
             warnings.simplefilter("ignore")  # Pillow warns of EXIF data that are cut
-            found = plain_jpeg_or_pixels_of(file, size, channels, MOST_PIXELS)
+            found = plain_jpeg_or_pixels_of(file, wanted)
     except Exception:  # noqa: BLE001 - whatever damaged bytes make of it
         return None
     return found if isinstance(found, PlainJpeg) else None
@@ -124,9 +125,10 @@ def agree(path: Path, content: bytes) -> list[bool]:
     found = []
     for size in (SIZE, (16, 16), (224, 200)):
         for channels in (1, 3):
-            read = usual_jpeg_of(str(path), size, channels, MOST_PIXELS)
+            wanted = WantedPixels(size, channels)
+            read = usual_jpeg_of(str(path), wanted)
             if read is not None:
-                assert read == by_pillow(path, size, channels)
+                assert read == by_pillow(path, wanted)
             found.append(read is not None)
     return found
 
@@ -160,9 +162,8 @@ def test_that_sizes_and_colours_are_those_of_the_file() -> None:
 def test_that_what_is_darkened_is_left_to_pillow(tmp_path: Path) -> None:
     path = tmp_path / "picture"
     path.write_bytes(SMALL)
-    assert usual_jpeg_of(str(path), SIZE, 3, MOST_PIXELS, white=255) is not None
-    assert usual_jpeg_of(str(path), SIZE, 3, MOST_PIXELS, white=100) is None
-    assert usual_jpeg_of(str(path), SIZE, 3, most_pixels=1_000) is None
+    assert usual_jpeg_of(str(path), WantedPixels(SIZE, 3, white=255)) is not None
+    assert usual_jpeg_of(str(path), WantedPixels(SIZE, 3, white=100)) is None
 
 
 def test_that_only_what_begins_so_is_read_and_no_more_of_it(tmp_path: Path) -> None:
@@ -176,4 +177,4 @@ def test_that_only_what_begins_so_is_read_and_no_more_of_it(tmp_path: Path) -> N
         read_beginning_with(b"a", str(tmp_path / "fifo"), 300)
     with pytest.raises(FileNotFoundError):
         read_beginning_with(b"a", str(tmp_path / "none"), 300)
-    assert usual_jpeg_of(str(tmp_path / "fifo"), SIZE, 3, MOST_PIXELS) is None
+    assert usual_jpeg_of(str(tmp_path / "fifo"), WantedPixels(SIZE, 3)) is None

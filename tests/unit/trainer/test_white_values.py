@@ -20,6 +20,7 @@ from gpupanel.trainer.datasets.images import image_sizes
 from gpupanel.trainer.datasets.images.files import ImageFiles
 from gpupanel.trainer.datasets.source import Reading, source_of
 from gpupanel.trainer.exports.predict import features_of_image
+from gpupanel.trainer.parts.image_pixels import WantedPixels
 from gpupanel.trainer.tools.preview.preview import preview
 from gpupanel.trainer.tools.scan import scan
 
@@ -201,7 +202,9 @@ def test_that_a_bright_image_is_enough_to_know_that_images_are_not_dark(
     for number in range(30):
         (tmp_path / "a").mkdir(exist_ok=True)
         Image.fromarray(ramp(255, "uint8")).save(tmp_path / "a" / f"{number}.png")
-    files = ImageFiles(tuple(map(str, sorted((tmp_path / "a").iterdir()))), (SIDE, SIDE), 1)
+    files = ImageFiles(
+        tuple(map(str, sorted((tmp_path / "a").iterdir()))), WantedPixels((SIDE, SIDE), 1)
+    )
     unpacked: list[object] = []
     values = image_sizes._values
     monkeypatch.setattr(image_sizes, "_values", lambda image: unpacked.append(1) or values(image))

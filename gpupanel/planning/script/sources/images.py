@@ -1,11 +1,13 @@
 """Folders of images: by class, with a CSV of labels, or images alone."""
 
+import json
 import posixpath
 from string import Template
 
 from typing_extensions import override
 
 from gpupanel.domain.data import ImagesData
+from gpupanel.domain.images_data import JpegDecoding
 from gpupanel.domain.table_data import RECIPE_MEMBER
 from gpupanel.planning.script.data_section import AS_UTF8, SourceScript
 from gpupanel.planning.script.images import image_function
@@ -31,7 +33,11 @@ class _Images(SourceScript[ImagesData]):
     @override
     def read(self, data: ImagesData, *, needs_labels: bool) -> str:
         functions = image_function(
-            data.image_size, data.color, data.white_value, has_names=not data.files
+            data.image_size,
+            data.color,
+            data.white_value,
+            is_fast=data.decode is JpegDecoding.FAST,
+            has_names=not data.files,
         )
         needed = ["listed_files"]
         if not data.labels_csv:
@@ -67,10 +73,15 @@ class _Images(SourceScript[ImagesData]):
 
     @override
     def kept_in_model(self, data: ImagesData, *, from_model: bool = False) -> str:
-        if data.white_value is None:
+        chosen: dict[str, object] = {}
+        if data.white_value is not None:
+            chosen["white_value"] = data.white_value
+        if data.decode is JpegDecoding.FAST:
+            chosen["decode"] = data.decode.value
+        if not chosen:
             return ""
-        why = "# Who predicts with the model has to read images with the same white."
-        recipe = f'recipe = {{"schema_version": 1, "white_value": {data.white_value}}}'
+        why = "# Who predicts with the model has to read images in the same way."
+        recipe = f"recipe = {json.dumps({'schema_version': 1, **chosen})}"
         return joined(why, recipe, added_to_model("recipe", RECIPE_MEMBER))
 
     @override

@@ -29,7 +29,7 @@ from gpupanel.trainer.datasets.single_data import (
 )
 from gpupanel.trainer.datasets.source import Source
 from gpupanel.trainer.parts.image_edges import edge_means, is_ground_unlike
-from gpupanel.trainer.parts.image_pixels import LARGEST_IMAGE_PIXELS
+from gpupanel.trainer.parts.image_pixels import WantedPixels
 
 if TYPE_CHECKING:
     from gpupanel.domain.asked_prediction import PredictionAsked
@@ -135,7 +135,7 @@ def _given_picture(
             )
         )
     with image_errors(asked.file, ""), open_regular(Path(asked.file)) as file:
-        pixels = pixels_of(file, form.size, form.channels, LARGEST_IMAGE_PIXELS)
+        pixels = pixels_of(file, WantedPixels(form.size, form.channels))
     made, swapped = [form.words], None
     if form.channels == 1:
         edge = float(edge_means(pixels[np.newaxis])[0]) / _WHITE

@@ -41,7 +41,7 @@ class DecodedImages:
     @property
     def shape(self) -> tuple[int, int, int, int]:
         """Images, height, width, channels."""
-        return (len(self.rows), *self.file.files.size, self.file.files.channels)
+        return (len(self.rows), *self.file.files.wanted.size, self.file.files.wanted.channels)
 
     @property
     def dtype(self) -> np.dtype[np.generic]:
@@ -131,6 +131,8 @@ def decode_onto_disk(
 
 
 def _key(root: Path, files: ImageFiles) -> str:
-    white = "" if files.white is None else f"\n{files.white}"
-    recipe = f"{_DECODER}\n{files.size}\n{files.channels}{white}\n{root.absolute()}"
+    wanted = files.wanted
+    white = "" if wanted.white is None else f"\n{wanted.white}"
+    fast = "\nfast" if wanted.is_fast else ""
+    recipe = f"{_DECODER}\n{wanted.size}\n{wanted.channels}{white}{fast}\n{root.absolute()}"
     return hashlib.sha256(os.fsencode(recipe)).hexdigest()[:32]

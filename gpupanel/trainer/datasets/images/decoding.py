@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpupanel.trainer.datasets.images.pixels import PlainJpeg
+from gpupanel.trainer.parts.image_pixels import WantedPixels
 
 _LOOK_S = 0.2
 
@@ -29,15 +30,12 @@ class DecodedPart:
 class JpegBatches(Protocol):
     """Decodes JPEGs to the pixels that :mod:`gpupanel.trainer.datasets.images.pixels` gives."""
 
-    def decode(
-        self, jpegs: Sequence[PlainJpeg], size: tuple[int, int], channels: int
-    ) -> list[DecodedPart]:
+    def decode(self, jpegs: Sequence[PlainJpeg], wanted: WantedPixels) -> list[DecodedPart]:
         """Their images in parts; what is in none has to be decoded one by one.
 
         Args:
             jpegs: What to decode.
-            size: Height and width that each is scaled to.
-            channels: 3 for RGB, 1 for greyscale.
+            wanted: What is made of each.
         """
 
 

@@ -27,6 +27,7 @@ from gpupanel.trainer.parts.image_pixels import (
     LARGEST_IMAGE_PIXELS,
     TooManyPixelsError,
     UnknownRangeError,
+    WantedPixels,
 )
 
 WHITE_FIELD = "data.white_value"
@@ -46,18 +47,14 @@ class ImageFiles:
 
     Attributes:
         paths: One an example.
-        size: Height and width that every image is scaled to, in pixels.
-        channels: 3 for RGB, 1 for greyscale.
-        white: As :func:`~gpupanel.trainer.datasets.images.pixels.pixels_of` takes it.
+        wanted: What is made of every image.
         key: The setting that says where they are.
         skipped: Takes note of those that cannot be read, where some may be; ``None``: none may.
         decoding: What may decode many at once.
     """
 
     paths: tuple[str, ...]
-    size: tuple[int, int]
-    channels: int
-    white: int | None = None
+    wanted: WantedPixels
     key: str = "data.path"
     skipped: SkippedFiles | None = None
     decoding: ImageDecoding = field(default_factory=ImageDecoding)
@@ -65,7 +62,7 @@ class ImageFiles:
     @property
     def shape(self) -> tuple[int, int, int, int]:
         """Examples, height, width, channels."""
-        return (len(self.paths), *self.size, self.channels)
+        return (len(self.paths), *self.wanted.size, self.wanted.channels)
 
     @property
     def dtype(self) -> np.dtype[np.generic]:
@@ -123,7 +120,7 @@ class ImageFiles:
         jpegs = {place: each for place, each in enumerate(looked) if isinstance(each, PlainJpeg)}
         if batches is None or not jpegs:
             return []
-        parts, whose = batches.decode([*jpegs.values()], self.size, self.channels), [*jpegs]
+        parts, whose = batches.decode([*jpegs.values()], self.wanted), [*jpegs]
         return [DecodedPart([whose[each] for each in part.places], part.pixels) for part in parts]
 
     def _looked(self, paths: Sequence[str]) -> Sequence[PlainJpeg | Array | ProblemError | None]:
@@ -147,7 +144,7 @@ class ImageFiles:
         return replace(self, paths=tuple(self.paths[index] for index in indices))
 
     def _look_or_skip(self, path: str) -> PlainJpeg | Array | ProblemError:
-        jpeg = usual_jpeg_of(path, self.size, self.channels, LARGEST_IMAGE_PIXELS, self.white)
+        jpeg = usual_jpeg_of(path, self.wanted)
         if jpeg is not None:
             return jpeg
         return self._or_skip(plain_jpeg_or_pixels_of, path)
@@ -156,13 +153,11 @@ class ImageFiles:
         return self._or_skip(pixels_of, path)
 
     def _or_skip(
-        self,
-        take: Callable[[BinaryIO, tuple[int, int], int, int, int | None], _Taken],
-        path: str,
+        self, take: Callable[[BinaryIO, WantedPixels], _Taken], path: str
     ) -> _Taken | ProblemError:
         try:
             with image_errors(path, self.key), open_regular(Path(path)) as file:
-                return take(file, self.size, self.channels, LARGEST_IMAGE_PIXELS, self.white)
+                return take(file, self.wanted)
         except ProblemError as error:
             if self.skipped is None:
                 raise

@@ -53,14 +53,15 @@ def value_notes(files: ImageFiles, seed: int, most: int = _UNPACKED) -> tuple[Pr
         seed: Chooses them.
         most: So many are.
     """
-    darks = _Darks(looks_for_dark=files.white is None)
+    darks = _Darks(looks_for_dark=files.wanted.white is None)
     for _ in _of_some(files, most, seed, darks.look):
         if darks.are_bright:
             break  # unpacking others takes long
     values = darks.values()
     if values is None:
         return ()
-    note = _white_note(values, files) if files.white is not None else _dark_note(values, files.key)
+    is_chosen = files.wanted.white is not None
+    note = _white_note(values, files) if is_chosen else _dark_note(values, files.key)
     return () if note is None else (note,)
 
 
@@ -237,7 +238,7 @@ def _dark_note(values: _Values, key: str, *, can_be_said: bool = True) -> Proble
 
 def _white_note(values: _Values, files: ImageFiles) -> Problem | None:
     """A note on a white value that the images do not reach, or exceed."""
-    white = files.white or 0
+    white = files.wanted.white or 0
     is_unused = values.is_cut or (values.bits == 8 and white > _WHITE_OF_8_BITS)
     if not is_unused and values.greatest <= white:
         return None

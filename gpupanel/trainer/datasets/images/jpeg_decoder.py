@@ -18,6 +18,7 @@ from PIL import Image
 
 from gpupanel.trainer.datasets.images.decoding import DecodedPart
 from gpupanel.trainer.datasets.images.pixels import PlainJpeg
+from gpupanel.trainer.parts.image_pixels import WantedPixels
 
 Pixels = npt.NDArray[np.uint8]
 
@@ -25,8 +26,8 @@ _HOST = "/device:CPU:0"
 _LEAST_AT_ONCE = 4
 _CALLS_AT_ONCE = 2
 """Calls of the decoder at the same time, by threads that read ahead."""
-_IMAGES_A_CALL = 16
-"""The graph for so many is unrolled: a loop takes a tenth of what an image does. Fewer, which are
+_IMAGES_A_CALL = (32, 16)
+"""The graphs for so many are unrolled: a loop takes a tenth of what an image does. Fewer, which are
 left over, go through the loop."""
 
 
@@ -39,23 +40,20 @@ class JpegDecoder:
         cores = len(os.sched_getaffinity(0))
         self._at_once = max(_LEAST_AT_ONCE, cores // _CALLS_AT_ONCE - 1)
 
-    def decode(
-        self, jpegs: Sequence[PlainJpeg], size: tuple[int, int], channels: int
-    ) -> list[DecodedPart]:
+    def decode(self, jpegs: Sequence[PlainJpeg], wanted: WantedPixels) -> list[DecodedPart]:
         """Their images in parts; one among which is a damaged one is left out.
 
         Args:
             jpegs: What to decode.
-            size: Height and width that each is scaled to.
-            channels: 3 for RGB, 1 for greyscale: as they are stored.
+            wanted: What is made of each; its channels are those that are stored.
         """
         found: list[DecodedPart] = []
         for reduction in {jpeg.reduction for jpeg in jpegs}:
             places = [place for place, jpeg in enumerate(jpegs) if jpeg.reduction == reduction]
-            for start in range(0, len(places), _IMAGES_A_CALL):
-                part = places[start : start + _IMAGES_A_CALL]
-                count = len(part) if len(part) == _IMAGES_A_CALL else None
-                decoding = _Decoding(size, channels, reduction, count)
+            while places:
+                count = next((each for each in _IMAGES_A_CALL if each <= len(places)), None)
+                part, places = places[:count], places[count:] if count else []
+                decoding = _Decoding(wanted.size, wanted.channels, reduction, count)
                 try:
                     pixels = self._decode(decoding, [jpegs[place].content for place in part])
                 except tf.errors.InvalidArgumentError:
@@ -68,8 +66,13 @@ class JpegDecoder:
             if decoding not in self._functions:
                 # Two threads may make one each, of which one is forgotten.
                 self._functions[decoding] = decoding.function(self._at_once)
+            # As an operation: what Python does to call a function takes six times as long, while no
+            # other thread gets the interpreter.
+            (pixels,) = tf.raw_ops.PartitionedCall(
+                args=[tf.constant(contents)], Tout=[tf.uint8], f=self._functions[decoding]
+            )
             # What the tensor holds, not a copy of it.
-            return np.asarray(self._functions[decoding](tf.constant(contents)))
+            return np.asarray(pixels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +149,8 @@ def make_jpeg_decoder() -> JpegDecoder | None:
     Image.fromarray(noise).save(content, "JPEG", quality=90)
     for reduction in (1, 2):
         size = (40 // reduction, 56 // reduction)
-        found = decoder.decode([PlainJpeg(content.getvalue(), reduction)], size, 3)
+        jpeg = PlainJpeg(content.getvalue(), reduction)
+        found = decoder.decode([jpeg], WantedPixels(size, 3))
         with Image.open(content) as image:
             image.draft(None, (size[1], size[0]))
             if not found or not np.array_equal(found[0].pixels[0], np.asarray(image)):

@@ -6,7 +6,9 @@ from typing import Literal
 from pydantic import ValidationError
 
 from gpupanel.domain.data import ImagesData
+from gpupanel.domain.images_data import JpegDecoding
 from gpupanel.domain.value import Value
+from gpupanel.trainer.parts.image_pixels import WantedPixels
 
 
 class ImageRecipe(Value):
@@ -14,35 +16,66 @@ class ImageRecipe(Value):
 
     Attributes:
         white_value: The value that is white, as ``data.white_value``.
+        decode: How JPEGs are unpacked, as ``data.decode``.
     """
 
     schema_version: Literal[1] = 1
-    white_value: int
+    white_value: int | None = None
+    decode: JpegDecoding | None = None
+
+
+def wanted_pixels(data: ImagesData) -> WantedPixels:
+    """What is made of each image."""
+    return WantedPixels(
+        data.image_size,
+        data.chosen_shape[-1],
+        data.white_value,
+        is_fast=data.decode is JpegDecoding.FAST,
+    )
+
+
+def trained_choices(data: ImagesData) -> dict[str, int | str]:
+    """What defines the pixels beside the files, by the names of the settings; most often nothing.
+
+    Args:
+        data: As it is trained with, or as :func:`read_as_trained` gives it.
+    """
+    chosen: dict[str, int | str] = {}
+    if data.white_value is not None:
+        chosen["white_value"] = data.white_value
+    if data.decode is JpegDecoding.FAST:
+        chosen["decode"] = data.decode.value
+    return chosen
 
 
 def recipe_of(data: ImagesData) -> str:
     """The recipe that a model's file stores; empty if the files alone define the pixels."""
-    white = data.white_value
-    return "" if white is None else ImageRecipe(white_value=white).model_dump_json()
+    chosen = trained_choices(data)
+    return ImageRecipe.model_validate(chosen).model_dump_json(exclude_none=True) if chosen else ""
 
 
-def white_value_in(recipe: str) -> int | None:
-    """The value that was white in training; ``None``: the greatest that 8 or 16 bits have.
+def image_recipe_in(recipe: str) -> ImageRecipe:
+    """How images were read in training; by nothing but their files, where nobody says otherwise.
 
     Args:
         recipe: Of a model's file, whose model may have learned from something else.
     """
     with suppress(ValidationError):
-        return ImageRecipe.model_validate_json(recipe).white_value
-    return None
+        return ImageRecipe.model_validate_json(recipe)
+    return ImageRecipe()
 
 
 def read_as_trained(data: ImagesData, recipe: str) -> ImagesData:
-    """The settings, with the white value of the model where none was chosen.
+    """The settings, with those of the model where none were chosen.
 
     Args:
         data: Which images.
         recipe: Of the model's file; empty: there is none.
     """
-    white = white_value_in(recipe) if data.white_value is None else None
-    return data if white is None else data.model_copy(update={"white_value": white})
+    known = image_recipe_in(recipe)
+    return data.model_copy(
+        update={
+            "white_value": known.white_value if data.white_value is None else data.white_value,
+            "decode": data.decode or known.decode,
+        }
+    )

@@ -33,6 +33,7 @@ from gpupanel.trainer.datasets.images.listing import (
     images_below,
     look_into,
 )
+from gpupanel.trainer.datasets.images.recipe import wanted_pixels
 from gpupanel.trainer.datasets.images.set_folders import (
     others_beside_sets,
     sets_left_out,
@@ -460,9 +461,7 @@ class _Lister:
         return images_below(folder, self.key, self.unread)
 
     def _files(self, paths: Sequence[str]) -> ImageFiles:
-        channels = 3 if self.data.color == "rgb" else 1
-        white = self.data.white_value
-        return ImageFiles(tuple(paths), self.data.image_size, channels, white, self.key)
+        return ImageFiles(tuple(paths), wanted_pixels(self.data), self.key)
 
 
 def _problem(

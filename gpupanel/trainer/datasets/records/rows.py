@@ -31,6 +31,7 @@ from gpupanel.trainer.parts.image_pixels import (
     LARGEST_IMAGE_PIXELS,
     TooManyPixelsError,
     UnknownRangeError,
+    WantedPixels,
 )
 
 _DECODER = 3
@@ -247,7 +248,7 @@ class RecordRows:
     def _image(self, file: RecordFile, number: int, value: bytes) -> Array:
         height, width, channels = self.layout.shape
         try:
-            return pixels_of(BytesIO(value), (height, width), channels, LARGEST_IMAGE_PIXELS)
+            return pixels_of(BytesIO(value), WantedPixels((height, width), channels))
         except (
             TooManyPixelsError,
             Image.DecompressionBombError,

@@ -41,7 +41,7 @@ from gpupanel.trainer.datasets.scanning.scanned import (
     OnFirstReport,
     Scanned,
 )
-from gpupanel.trainer.parts.image_pixels import LARGEST_IMAGE_PIXELS
+from gpupanel.trainer.parts.image_pixels import WantedPixels
 
 _THREADS = max(2, min(8, os.cpu_count() or 1))
 _CHUNK = 256
@@ -76,12 +76,13 @@ def scan_images(
     roots = tuple(each.root for each in named.values())
     total = sum(len(each.files.paths) for each in named.values())
     files = sets["training"].files
-    scan = _FileScan(cached_facts(roots, files.white), on_progress, total, files.white)
+    white = files.wanted.white
+    scan = _FileScan(cached_facts(roots, white), on_progress, total, white)
     seen = {name: scan.scanned(each) for name, each in named.items()}
     rows = np.concatenate([each.rows for each in seen.values()])
     readable = rows[rows["is_readable"]]
     # What could not be read is tried again the next time.
-    keep_facts(roots, files.white, ImageFacts(readable, tuple(scan.forms.texts), scan.looked_ns))
+    keep_facts(roots, white, ImageFacts(readable, tuple(scan.forms.texts), scan.looked_ns))
     found: dict[SetName, ExamplesOfSet] = {}
     for name, whole in listed.sets.items():
         facts = seen[name]
@@ -233,9 +234,8 @@ class _FileScan:
         try:
             with image_errors(path, key), open_regular(Path(path)) as file:
                 before = os.fstat(file.fileno())
-                form, pixels = form_and_pixels_of(
-                    file, (_SIDE, _SIDE), 3, LARGEST_IMAGE_PIXELS, self.white, self._large
-                )
+                wanted = WantedPixels((_SIDE, _SIDE), 3, self.white)
+                form, pixels = form_and_pixels_of(file, wanted, self._large)
                 file.seek(0)
                 digest = digest_of_file(file, before.st_size)
                 after = os.fstat(file.fileno())

@@ -39,7 +39,12 @@ from gpupanel.trainer.datasets.images.files import (
 from gpupanel.trainer.datasets.images.line_columns import LineColumns
 from gpupanel.trainer.datasets.images.listing import look_into
 from gpupanel.trainer.datasets.images.pixels import pixels_of
-from gpupanel.trainer.datasets.images.recipe import read_as_trained, recipe_of
+from gpupanel.trainer.datasets.images.recipe import (
+    read_as_trained,
+    recipe_of,
+    trained_choices,
+    wanted_pixels,
+)
 from gpupanel.trainer.datasets.images.set_folders import with_detected_sets
 from gpupanel.trainer.datasets.images.sets import ImageSet, list_sets
 from gpupanel.trainer.datasets.progress import OnProgress, ignore_progress
@@ -49,7 +54,6 @@ from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
 from gpupanel.trainer.datasets.single_data import AskedModel, SingleData, example_refused
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
 from gpupanel.trainer.datasets.source import Found, Reading, Source, all_examples
-from gpupanel.trainer.parts.image_pixels import LARGEST_IMAGE_PIXELS
 from gpupanel.trainer.size_limits import check_size
 
 _MOST_OFFERED = 1000
@@ -279,9 +283,7 @@ class _Images(Source[ImagesData]):
                 key: tuple(Choice(name, visible_line(name)) for name in names[:_MOST_OFFERED])
                 for key, names in offered.items()
             }
-        trained_with = read_as_trained(data, reading.recipe).white_value
-        if trained_with is not None:
-            columns["white_value"] = trained_with
+        columns.update(trained_choices(read_as_trained(data, reading.recipe)))
         if found is data:
             return Found(offers=offers, found=columns)
         paths = {key: getattr(found, key) for key in PATHS.values()}
@@ -308,7 +310,7 @@ def _swapped(data: ImagesData, form: PictureForm, place: Path) -> ImagesData:
     (name,) = data.files
     path = Path(data.path) / name
     with image_errors(str(path), "data.path"), open_regular(path) as file:
-        pixels = pixels_of(file, form.size, 1, LARGEST_IMAGE_PIXELS, data.white_value)
+        pixels = pixels_of(file, wanted_pixels(data))
     Image.fromarray(np.invert(pixels[..., 0])).save(place)
     # Its white is that of all images of 8 bits by now.
     return data.with_files([str(place)]).model_copy(update={"white_value": int(form.greatest)})

@@ -88,6 +88,7 @@ EVERY_SOURCE: list[DataSettings] = [
     NpzData(path="/data/x.npz", axes="channels_first", test_features="a", test_labels="b"),
     ImagesData(path="/data/images", white_value=4095),
     ImagesData(path="/data/images", white_value=15),
+    ImagesData(path="/data/images", white_value=15, decode="fast"),
     ImagesData(path="/data/images"),
     ImagesData(path="/data/images", leave_out=("eel's", "cat")),
     ImagesData(path="/data/images", files=("eel's.png", "cat/1.png")),

@@ -18,6 +18,7 @@ from gpupanel.trainer.datasets.source import Reading, source_of
 from gpupanel.trainer.datasets.tables.recipe import TableRecipe
 from gpupanel.trainer.exports import description, predict
 from gpupanel.trainer.parts import text_layout
+from gpupanel.trainer.parts.image_pixels import WantedPixels
 
 TOWNS, KINDS = ("Köln", "Groß-Gerau", "Bonn"), ("None", "a")
 TRAINED = "ort;x;art;y\n" + "".join(
@@ -187,7 +188,7 @@ def test_that_pixels_of_every_mode_are_those_of_the_panel(
     found = script.features_of_image(
         path, image if white is None else {**image, "white_value": white}
     )
-    files = ImageFiles((str(path),), (9, 8), channels, white=white)
+    files = ImageFiles((str(path),), WantedPixels((9, 8), channels, white=white))
     np.testing.assert_array_equal(found, files.read(np.zeros(1, np.int32))[0])
 
 
@@ -204,4 +205,4 @@ def test_that_colours_that_no_decoder_converts_are_refused_by_both(
     with pytest.raises(SystemExit, match="is not an image that can be read"):
         script.features_of_image(path, image)
     with pytest.raises(ProblemError):
-        ImageFiles((str(path),), (4, 4), 1).read(np.zeros(1, np.int32))
+        ImageFiles((str(path),), WantedPixels((4, 4), 1)).read(np.zeros(1, np.int32))
