@@ -69,8 +69,8 @@ Part: TypeAlias = Event | StepBatch
 
 PORTION_BYTES = 8 * 2**20
 """Read here at once, while other threads of this process wait for their turns."""
-PORTION_BYTES_ASIDE = 32 * 2**20
-"""Read aside at once: each portion costs whoever draws it a turn of its own."""
+PORTION_BYTES_ASIDE = 8 * 2**20
+"""Read aside at once: whoever draws it takes it in within a frame or two."""
 LONG_BYTES = 48 * 2**20
 """From there on a process of its own is done before this one would be, its start included."""
 

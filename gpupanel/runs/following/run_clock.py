@@ -110,10 +110,12 @@ class RunClock:
 
     def see_steps(self, steps: StepBatch) -> Floats:
         """Take in steps in bulk; when they were done, as :meth:`moments` takes it."""
+        import numpy as np
+
         times_s = self._written.of_many(steps.time_s)
         if not self._began_s:
             self._begin(times_s[0], 0.0)
-        self._last_s = max(self._last_s, max(times_s))
+        self._last_s = max(self._last_s, float(np.max(times_s)))
         return times_s
 
     def see_samples(self, times_s: Floats) -> Floats:

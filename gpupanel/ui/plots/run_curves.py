@@ -289,10 +289,9 @@ class RunCurves:
 
     def _break(self) -> None:
         """End every curve here: no line leads from before a restart to what is done again."""
-        curves = (self.loss, self.metric, self.examples_per_second, *self.further.values())
-        for curve in (*curves, *self.device_rates.curves.values()):
-            if len(curve):
-                curve.append(float(curve.times[-1]), None)
+        for curve in (self.loss, self.metric, self.examples_per_second, *self.further.values()):
+            curve.end_line()
+        self.device_rates.end_line()
 
     def _moment(self, time_s: float) -> float:
         moment = self._clock.seconds(time_s) or 0.0

@@ -89,6 +89,8 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
         self._given: tuple[RowT, ...] = ()
         self._sorted: list[RowT] = []
         self._rows: list[RowT] = []
+        self._keys: list[Hashable] = []
+        """Of the rows as they are shown."""
 
     @property
     def columns(self) -> tuple[Column[RowT], ...]:
@@ -116,14 +118,15 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
 
     def place_of(self, key: Hashable) -> int | None:
         """The row of the value with that key; ``None``: it is not shown."""
-        return next((n for n, row in enumerate(self._rows) if self._key(row) == key), None)
+        return next((place for place, each in enumerate(self._keys) if each == key), None)
 
     def set_columns(self, columns: Sequence[Column[RowT]], rows: Iterable[RowT]) -> None:
         """Show these rows in other columns; where their titles differ, nothing stays chosen."""
         is_same = _names(columns) == _names(self._columns)
         if not is_same:
             self.beginResetModel()
-            self._given, self._sorted, self._rows, self._sorting = (), [], [], None
+            self._given, self._sorted, self._sorting = (), [], None
+            self._rows, self._keys = [], []
         self._columns = tuple(columns)
         if not is_same:
             self.endResetModel()
@@ -235,36 +238,37 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
         """Bring the table to these rows by the least that it takes."""
         wanted = [self._key(row) for row in rows]
         self._remove(set(wanted))
-        kept = {self._key(row) for row in self._rows}
+        kept = set(self._keys)
         self._reorder([key for key in wanted if key in kept])
-        self._insert(rows, [place for place, key in enumerate(wanted) if key not in kept])
-        self._rows = list(rows)
+        self._insert(rows, wanted, [at for at, key in enumerate(wanted) if key not in kept])
+        self._rows, self._keys = list(rows), wanted
         self._refresh_cells()
 
     def _remove(self, wanted: set[Hashable]) -> None:
-        gone = [place for place, row in enumerate(self._rows) if self._key(row) not in wanted]
+        gone = [place for place, key in enumerate(self._keys) if key not in wanted]
         for first, last in reversed(_stretches(gone)):
             self.beginRemoveRows(_NO_INDEX, first, last)
-            del self._rows[first : last + 1]
+            del self._rows[first : last + 1], self._keys[first : last + 1]
             self.endRemoveRows()
 
     def _reorder(self, keys: list[Hashable]) -> None:
-        before = [self._key(row) for row in self._rows]
+        before = self._keys
         if before == keys:
             return
         self.layoutAboutToBeChanged.emit()
         by_key = dict(zip(before, self._rows, strict=True))
-        self._rows = [by_key[key] for key in keys]
+        self._rows, self._keys = [by_key[key] for key in keys], keys
         place = {key: row for row, key in enumerate(keys)}
         kept = self.persistentIndexList()
         moved = [self.index(place[before[each.row()]], each.column()) for each in kept]
         self.changePersistentIndexList(kept, moved)
         self.layoutChanged.emit()
 
-    def _insert(self, rows: list[RowT], places: list[int]) -> None:
+    def _insert(self, rows: list[RowT], keys: list[Hashable], places: list[int]) -> None:
         for first, last in _stretches(places):
             self.beginInsertRows(_NO_INDEX, first, last)
             self._rows[first:first] = rows[first : last + 1]
+            self._keys[first:first] = keys[first : last + 1]
             self.endInsertRows()
 
     def _refresh_cells(self) -> None:

@@ -21,9 +21,10 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.run_lock import is_supervised
 from gpupanel.runs.history import label as label_module
 from gpupanel.runs.history import run_record, summaries
+from gpupanel.runs.history.finding import run_finder
 from gpupanel.runs.history.label import change_label
 from gpupanel.runs.history.run_summary import RunProgress, RunSummary
-from gpupanel.runs.history.run_text import matches, run_outcome_text
+from gpupanel.runs.history.run_text import run_outcome_text
 from gpupanel.runs.history.summaries import RunLister, list_runs, summarize_run
 from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL
 from tests.fakes.many_runs import write_many_runs
@@ -496,4 +497,4 @@ def test_that_a_run_is_found_by_all_that_a_person_remembers(text: str, *, found:
         devices=("RTX 4090",),
         outcome=Outcome.COMPLETED,
     )
-    assert matches(run, parse_run_filter(text).words) is found
+    assert run_finder(parse_run_filter(text), (run,), {})(run) is found
