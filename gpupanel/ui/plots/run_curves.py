@@ -248,8 +248,8 @@ class RunCurves:
             return
         import numpy as np
 
-        moments = np.concatenate([self._clock.moments(times_s) for _, times_s in steps])
-        moments = np.nan_to_num(moments)
+        times_s = np.concatenate([times_s for _, times_s in steps])
+        moments = np.nan_to_num(self._clock.moments(times_s))
         done = np.concatenate([np.asarray(batch.step, dtype=np.float64) for batch, _ in steps])
         self.steps.extend(moments, np.maximum(done, 0.0))
         self.loss.extend(moments, np.concatenate([batch.metrics["loss"] for batch, _ in steps]))
