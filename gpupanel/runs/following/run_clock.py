@@ -136,7 +136,7 @@ class RunClock:
         place = bisect_right(self._began_s, clock_s) - 1
         return None if place < 0 else self._run_s[place] + clock_s - self._began_s[place]
 
-    def moments(self, clock_s: Floats) -> "NDArray[np.float64]":
+    def moments(self, clock_s: "Floats | NDArray[np.float64]") -> "NDArray[np.float64]":
         """The run's time at many moments; not-a-number where :meth:`seconds` is ``None``."""
         import numpy as np
 

@@ -207,6 +207,8 @@ class RunCurves:
         if not self._clock.has_begun:
             self._waiting.append(samples)
             return
+        if not len(samples):
+            return
         import numpy as np
 
         if not self._read.issuperset(samples.devices):
@@ -248,7 +250,7 @@ class RunCurves:
             return
         import numpy as np
 
-        times_s = np.concatenate([times_s for _, times_s in steps])
+        times_s = np.concatenate([np.asarray(times_s) for _, times_s in steps])
         moments = np.nan_to_num(self._clock.moments(times_s))
         done = np.concatenate([np.asarray(batch.step, dtype=np.float64) for batch, _ in steps])
         self.steps.extend(moments, np.maximum(done, 0.0))

@@ -95,6 +95,9 @@ class RunReader(Worker):
     def begin(self) -> None:
         """Start to follow; timers and watches belong to the thread that makes them."""
         with self._closed_on_error():
+            # The window's thread needs it for what is reported, and would stand still meanwhile.
+            import numpy  # noqa: F401
+
             self._begin()
         self.read()
 

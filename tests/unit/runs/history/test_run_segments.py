@@ -1,8 +1,18 @@
 """Restarts and segments of a run, counted from its events."""
 
+import pytest
+
 from gpupanel.domain.energy import DeviceEnergy, RunEnergy
-from gpupanel.domain.events import RunEnded, RunRestarted, RunStarted, StepsDone, encode_event
+from gpupanel.domain.events import (
+    RunEnded,
+    RunRestarted,
+    RunStarted,
+    StepsDone,
+    decode_event,
+    encode_event,
+)
 from gpupanel.domain.outcome import Outcome
+from gpupanel.runs.history import run_segments
 from gpupanel.runs.history.run_segments import RunSegments
 
 
@@ -84,3 +94,24 @@ def test_that_what_the_segments_before_took_is_that_of_their_last_word() -> None
         segments.see_block(lines(ended))
     assert segments.energy is not None
     assert segments.energy.watt_hours == 2.5
+
+
+def test_that_of_a_long_run_only_the_lines_around_its_segments_are_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked: list[bytes] = []
+
+    def noted(line: bytes) -> object:
+        looked.append(line)
+        return decode_event(line)
+
+    monkeypatch.setattr(run_segments, "decode_event", noted)
+    segments = RunSegments()
+    steps = lines(*(step(100.0 + at) for at in range(1_000)))
+    first = RunStarted(time_s=100.0, supervisor_pid=1)
+    segments.see_block(lines(first) + steps)
+    segments.see_block(steps)
+    segments.see_block(b"")
+    segments.see_block(lines(RunStarted(time_s=5_000.0, supervisor_pid=2)))
+    assert len(looked) == 2
+    assert segments.lasted_s(5_010.0) == 999.0 + 10.0

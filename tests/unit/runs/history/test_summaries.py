@@ -498,3 +498,20 @@ def test_that_a_run_is_found_by_all_that_a_person_remembers(text: str, *, found:
         outcome=Outcome.COMPLETED,
     )
     assert run_finder(parse_run_filter(text), (run,), {})(run) is found
+
+
+def test_that_a_lost_run_that_has_not_changed_is_not_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_many_runs(tmp_path / "runs", 12, TWO_UNEQUAL, steps=2)
+    lister = RunLister(tmp_path / "runs")
+    before = lister.list()
+    assert sum(run.outcome is Outcome.LOST for run in before) == 2
+    opened: list[Path] = []
+    for module in (run_record, summaries):
+        name = "read_record"
+        monkeypatch.setattr(module, name, lambda layout: opened.append(layout.root))
+    monkeypatch.setattr(summaries, "lost_segments_s", lambda layout, _: opened.append(layout.root))
+    again = lister.list()
+    assert all(one is other for one, other in zip(before, again, strict=True))
+    assert opened == []
