@@ -171,12 +171,10 @@ def _number(value: float) -> str:
 def _write_page(rows: list[str]) -> None:
     """Put the tables below their heading, in the place of those before."""
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(f"{HEADING}\n")
-    said, _, _ = rest.partition("\n|")
-    _, next_heading, after = rest.partition("\n## ")
-    tables = "\n".join(rows)
-    PAGE.write_text(
-        f"{before}{HEADING}\n{said.rstrip()}\n{tables}\n{next_heading}{after}", encoding="utf-8"
-    )
+    section, next_heading, after = rest.partition("\n## ")
+    said = section.partition("\n|")[0].rstrip()
+    written = "\n".join((f"{before}{HEADING}", said, *rows, f"{next_heading}{after}"))
+    PAGE.write_text(written, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from operator import is_
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QResizeEvent
@@ -87,6 +88,9 @@ class RunsTable(TableView[RunRow]):
 
     def set_runs(self, runs: tuple[RunSummary, ...]) -> None:
         """Show these runs; choice, current row and the visible rows stay."""
+        is_same = len(runs) == len(self._runs) and all(map(is_, runs, self._runs))
+        if is_same and not any(run.is_running for run in runs):
+            return  # of one that goes on, time goes on
         bar = self.verticalScrollBar()
         content = self.content
         at = bar.value()
@@ -103,8 +107,10 @@ class RunsTable(TableView[RunRow]):
     def set_settings(self, settings: Mapping[str, RunSettings]) -> None:
         """What the runs were started with, by the names of their directories."""
         self._single.set_settings(settings)
-        self._columns.widths.forget()
-        self._rebuild()
+        shown = [key for key, is_shown in self._columns.shown.items() if is_shown]
+        if any(map(is_setting, (*shown, self._grouped_by))):
+            self._columns.widths.forget()
+            self._rebuild()
 
     @property
     def runs(self) -> tuple[RunSummary, ...]:
