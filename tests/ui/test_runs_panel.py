@@ -695,3 +695,25 @@ def test_that_what_is_searched_of_a_run_is_made_once(panel, table, monkeypatch):
     field.setText("another")
 
     assert len(_rows(table)) == 1
+
+
+def test_that_a_list_in_which_nothing_changed_is_not_brought_up_to_date(panel, table, qtbot):
+    runs = many(5)
+    panel.setRuns(runs)
+    with qtbot.assertNotEmitted(table.content.dataChanged):
+        panel.setRuns(tuple(runs))
+    with qtbot.waitSignal(table.content.dataChanged, timeout=1000):
+        panel.setRuns((*runs, GOING))
+    with qtbot.waitSignal(table.content.dataChanged, timeout=1000):
+        panel.setRuns((*runs, GOING))
+
+
+def test_that_settings_build_the_table_anew_only_where_a_column_shows_them(panel, table, qtbot):
+    runs = many(5)
+    panel.setRuns(runs)
+    settings = {run.name: RunSettings((("training.epochs", 3.0),)) for run in runs}
+    with qtbot.assertNotEmitted(table.content.dataChanged):
+        panel.setSettings(settings)
+    panel.setColumns(ColumnChoices({"setting:training.epochs": True}, {}))
+    with qtbot.waitSignal(table.content.dataChanged, timeout=1000):
+        panel.setSettings(settings)
