@@ -86,11 +86,15 @@ class RunsTable(TableView[RunRow]):
         super().resizeEvent(event)
         self._columns.fit()
 
-    def set_runs(self, runs: tuple[RunSummary, ...]) -> None:
-        """Show these runs; choice, current row and the visible rows stay."""
+    def set_runs(self, runs: tuple[RunSummary, ...]) -> bool:
+        """Show these runs; choice, current row and the visible rows stay.
+
+        Returns:
+            Whether there was anything to bring up to date: of a run that goes on, time goes on.
+        """
         is_same = len(runs) == len(self._runs) and all(map(is_, runs, self._runs))
         if is_same and not any(run.is_running for run in runs):
-            return  # of one that goes on, time goes on
+            return False
         bar = self.verticalScrollBar()
         content = self.content
         at = bar.value()
@@ -103,6 +107,7 @@ class RunsTable(TableView[RunRow]):
         if place is not None:
             bar.setValue(place)
         self._columns.fit()
+        return True
 
     def set_settings(self, settings: Mapping[str, RunSettings]) -> None:
         """What the runs were started with, by the names of their directories."""
