@@ -75,7 +75,6 @@ class DevicePart:
         # From behind which time on which fraction holds; both grow together.
         self._since_s = [-math.inf]
         self._fractions = [0.0]
-        self._made: tuple[int, Floats] | None = None
 
     def __len__(self) -> int:
         return len(self._rates)
@@ -102,9 +101,7 @@ class DevicePart:
     @property
     def values(self) -> "Floats":
         """Examples a second at each of the times; not-a-number in a gap."""
-        if self._made is None or self._made[0] != self.revision:
-            self._made = self.revision, self._rates.values * self._fractions_at(self.times)
-        return self._made[1]
+        return self._rates.values * self._fractions_at(self.times)
 
     def value_at(self, time_s: float) -> float | None:
         """The value of the last point up to that time; ``None`` before the first."""
@@ -115,8 +112,10 @@ class DevicePart:
         return self._value(len(self) - 1)
 
     def _value(self, place: int) -> float | None:
-        value = math.nan if place < 0 else float(self.values[place])
-        return None if math.isnan(value) else value
+        if place < 0 or math.isnan(self._rates.values[place]):
+            return None
+        (fraction,) = self._fractions_at(self.times[place : place + 1])
+        return float(self._rates.values[place] * fraction)
 
     def _fractions_at(self, times: "Floats") -> "Floats":
         import numpy as np
