@@ -87,6 +87,8 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
         self._is_found: Callable[[RowT], bool] | None = None
         self._arrange: Callable[[list[RowT]], list[RowT]] | None = None
         self._given: tuple[RowT, ...] = ()
+        self._matching: list[RowT] = []
+        """Those that a search finds, as they were given."""
         self._sorted: list[RowT] = []
         self._rows: list[RowT] = []
         self._keys: list[Hashable] = []
@@ -144,13 +146,16 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
         by_key = {self._key(row): row for row in rows}
         is_same = keep_order and by_key.keys() == {self._key(row) for row in self._given}
         self._given = rows
-        kept = [by_key[self._key(row)] for row in self._sorted] if is_same else self._found()
-        self._show_sorted(kept)
+        if is_same:
+            self._matching = [by_key[self._key(row)] for row in self._matching]
+            self._show_sorted([by_key[self._key(row)] for row in self._sorted])
+        else:
+            self._search()
 
     def set_search(self, is_found: Callable[[RowT], bool] | None) -> None:
         """Show only rows of which that is true; ``None``: all."""
         self._is_found = is_found
-        self._show_sorted(self._found())
+        self._search()
 
     def set_arrangement(self, arrange: Callable[[list[RowT]], list[RowT]] | None) -> None:
         """Show what becomes of the sorted rows by that.
@@ -170,7 +175,7 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         """Here and not by a proxy, which asks for each of thousands of rows many times."""
         self._sorting = (column, order)
-        self._show_sorted(self._found())
+        self._show_sorted(self._in_order())
 
     @override
     def rowCount(self, parent: Index = _NO_INDEX) -> int:
@@ -216,9 +221,14 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
                 return column.icon()
         return None
 
-    def _found(self) -> list[RowT]:
+    def _search(self) -> None:
+        is_found = self._is_found
+        self._matching = [row for row in self._given if is_found is None or is_found(row)]
+        self._show_sorted(self._in_order())
+
+    def _in_order(self) -> list[RowT]:
         """The rows that a search finds, sorted; equal ones as they were given."""
-        found = [row for row in self._given if self._is_found is None or self._is_found(row)]
+        found = list(self._matching)
         if self._sorting is None:
             return found
         place, direction = self._sorting

@@ -68,7 +68,7 @@ def measure(epochs: int, folder: Path) -> dict[str, float]:
             wait_until(lambda: shown_loss(window).startswith(f"{_LAST_LOSS:.0f}"))
             figures["drawn_s"] = time.perf_counter() - begun_s
             figures["window_cpu_s"] = time.process_time() - begun_cpu_s
-            figures["stall_ms"] = heart.longest_ms
+            figures |= heart.figures()
     return {**figures, "peak_mib": peak_mib() - before_mib}
 
 

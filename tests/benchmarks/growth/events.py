@@ -89,7 +89,7 @@ def measure(events: int, folder: Path) -> dict[str, float]:
             begun_s = time.perf_counter()
             wait_until(lambda: shown_loss(window) == formatting.number(_LIVE_LOSS))
             figures["followed_s"] = time.perf_counter() - begun_s
-            figures["stall_ms"] = heart.longest_ms
+            figures |= heart.figures()
     held.release()
     return {**figures, "peak_mib": peak_mib() - before_mib}
 

@@ -56,6 +56,6 @@ def measure(megabytes: int, folder: Path) -> dict[str, float]:
                 search.setText(text)
                 end_s = time.perf_counter() + 0.1
                 wait_until(lambda until_s=end_s: time.perf_counter() > until_s)  # type: ignore[misc]
-            figures["stall_ms"] = heart.longest_ms
+            figures |= heart.figures()
     held.release()
     return {**figures, "peak_mib": peak_mib() - before_mib}

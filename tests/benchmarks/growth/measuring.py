@@ -21,26 +21,31 @@ GIVE_UP_S = 300.0
 
 
 class HeartBeat(QObject):
-    """How long the window's thread ever stood still.
+    """How long the window's thread ever worked without a pause, and stood still.
 
-    Of each beat that was late, the shorter of how late it was and of the processor time that the
-    process used meanwhile: what other programs take from a busy machine is not counted.
+    A stall is, of each beat that was late, the shorter of how late it was and of the processor time
+    that the process used meanwhile: what other programs take from a busy machine is not counted.
     """
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
-        self.longest_ms = 0.0
-        self._before = (time.perf_counter(), time.process_time())
+        self._longest_turn_s = self._longest_stall_s = 0.0
+        self._before = (time.thread_time(), time.perf_counter(), time.process_time())
         self._timer = QTimer(self, interval=_TICK_MS, timerType=Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._beat)
         self._timer.start()
 
     @Slot()
     def _beat(self) -> None:
-        now = (time.perf_counter(), time.process_time())
-        late_ms = min(after - before for before, after in zip(self._before, now, strict=True)) * 1e3
-        self.longest_ms = max(self.longest_ms, late_ms - _TICK_MS)
+        now = (time.thread_time(), time.perf_counter(), time.process_time())
+        worked_s, *passed_s = (now - before for before, now in zip(self._before, now, strict=True))
+        self._longest_turn_s = max(self._longest_turn_s, worked_s)
+        self._longest_stall_s = max(self._longest_stall_s, min(passed_s) - _TICK_MS / 1e3)
         self._before = now
+
+    def figures(self) -> dict[str, float]:
+        """Both, in milliseconds."""
+        return {"turn_ms": 1e3 * self._longest_turn_s, "stall_ms": 1e3 * self._longest_stall_s}
 
 
 def wait_until(is_done: Callable[[], bool], seconds: float = GIVE_UP_S) -> None:
@@ -74,6 +79,8 @@ def window_on(folder: Path) -> Iterator[MainWindow]:
     window = MainWindow(settings, folder / "runs", Person())
     window.show()
     window.begin()
+    # Its first frame is that of every window.
+    QApplication.processEvents()
     yield window
     window.close()
     dispose(window)

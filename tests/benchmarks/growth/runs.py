@@ -68,7 +68,7 @@ def measure(runs: int, folder: Path) -> dict[str, float]:
         wait_until(lambda: listed[-1][runs // 2].label == "another")
         figures["followed_s"] = time.perf_counter() - begun_s
         _breathe(0.5)
-        figures["stall_ms"] = heart.longest_ms
+        figures |= heart.figures()
         page.close()
         binding.stop()
     return {**figures, "peak_mib": peak_mib() - before_mib}
