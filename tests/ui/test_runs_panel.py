@@ -690,6 +690,9 @@ def test_that_what_is_searched_of_a_run_is_made_once(panel, table, monkeypatch):
     assert len(made) == 50
     assert len(_rows(table)) == 14
 
+    QApplication.processEvents()
+    assert len(made) == 50
+
     changed = many(50)[0].model_copy(update={"profile_name": "another"})
     panel.setRuns((changed, *many(50)[1:]))
     field.setText("another")
@@ -717,3 +720,12 @@ def test_that_settings_build_the_table_anew_only_where_a_column_shows_them(panel
     panel.setColumns(ColumnChoices({"setting:training.epochs": True}, {}))
     with qtbot.waitSignal(table.content.dataChanged, timeout=1000):
         panel.setSettings(settings)
+
+
+def test_that_texts_are_made_before_somebody_searches_them(qtbot, panel, monkeypatch):
+    made = []
+    monkeypatch.setattr(search, "_READ_AT_ONCE", 20)
+    monkeypatch.setattr(search, "searched_text", lambda run: made.append(run) or run.profile_name)
+    panel.setRuns(many(50))
+    assert made == []
+    qtbot.waitUntil(lambda: len(made) == 50, timeout=1000)

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 
 from gpupanel.domain.problem import ProblemError
@@ -27,6 +27,8 @@ _TIP = (
     "have to match.\nValues of settings and metrics are compared: "
     "val_accuracy > 0.9 and model = cnn and epochs >= 10 and tag:baseline"
 )
+_READ_AT_ONCE = 500
+"""Runs whose texts are made in one turn: some milliseconds."""
 _TRAINING = "train"
 _TASKS = {"evaluate": "evaluation", "predict": "prediction"}
 """What a run of a task is called that is no training."""
@@ -54,6 +56,9 @@ class RunSearch(QObject):
         self._is_found: Callable[[RunSummary], bool] | None = None
         self._has_settings = False
         self._texts: dict[str, tuple[RunSummary, str]] = {}
+        self._unread: list[RunSummary] = []
+        self._reading = QTimer(self, interval=0)
+        self._reading.timeout.connect(self._read_some)
         self.field = QLineEdit(parent)
         self.field.setObjectName("runs_search")
         self.field.setPlaceholderText("Search runs, or val_accuracy > 0.9")
@@ -86,6 +91,10 @@ class RunSearch(QObject):
 
     def take_runs(self) -> None:
         """Other runs are listed: what is wrong with the search may be right now."""
+        runs, known = self._table.runs, self._texts
+        self._texts = {run.name: known[run.name] for run in runs if run.name in known}
+        self._unread = [run for run in runs if run.name not in known]
+        self._reading.start()
         if self.note.text():
             self._search()
 
@@ -186,8 +195,17 @@ class RunSearch(QObject):
         self._say("", Tone.MUTED)
         self._find(is_found if wanted != RunFilter() else None)
 
+    @Slot()
+    def _read_some(self) -> None:
+        """Make texts before somebody types: with the first letter all runs are searched."""
+        for run in self._unread[-_READ_AT_ONCE:]:
+            self._text_of(run)
+        del self._unread[-_READ_AT_ONCE:]
+        if not self._unread:
+            self._reading.stop()
+
     def _text_of(self, run: RunSummary) -> str:
-        """With each letter that is typed all runs are searched: their texts are made once."""
+        """What is searched of a run, made once."""
         known, text = self._texts.get(run.name, (None, ""))
         if known is not run:
             text = searched_text(run)
