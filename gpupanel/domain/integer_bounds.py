@@ -11,7 +11,8 @@ from pydantic_core import from_json
 
 _LEAST: Final = -(2**63)
 _MOST: Final = 2**63 - 1
-_MANY_DIGITS: Final = re.compile(rb"\d{19}")
+_MANY_DIGITS: Final = re.compile(rb"(?<![.\d])\d{19}")
+"""Not behind the point of a number, where most small losses have as many."""
 
 
 def integer_beyond_64_bits(document: object) -> tuple[str, ...] | None:

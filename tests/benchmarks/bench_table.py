@@ -71,10 +71,10 @@ class Measured:
     anonymous_mib: float
 
 
-def write_table(path: Path, rows: int) -> None:
+def write_table(path: Path, rows: int, columns: int = NUMBERS) -> None:
     """Write blocks of rows over and over: the readers do not know."""
     random = np.random.default_rng(0)
-    numbers = random.normal(0.0, 10.0, (BLOCK_ROWS, NUMBERS))
+    numbers = random.normal(0.0, 10.0, (BLOCK_ROWS, columns))
     kinds = random.integers(0, 5, BLOCK_ROWS)
     values = numbers.sum(axis=1) + kinds
     lines = (
@@ -83,7 +83,7 @@ def write_table(path: Path, rows: int) -> None:
     )
     block = "\n".join(lines) + "\n"
     with path.open("w") as file:
-        file.write(",".join([*(f"x{place}" for place in range(NUMBERS)), "kind", "y"]) + "\n")
+        file.write(",".join([*(f"x{place}" for place in range(columns)), "kind", "y"]) + "\n")
         for _ in range(rows // BLOCK_ROWS):
             file.write(block)
 

@@ -91,3 +91,24 @@ def test_that_python_collects_by_itself_again_after_the_window(qtbot: QtBot) -> 
     finally:
         if not before:
             gc.disable()
+
+
+def test_that_what_lives_long_is_searched_again_only_where_it_has_grown(
+    qtbot: QtBot, collection: GarbageCollection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched: list[int] = []
+    collect = gc.collect
+
+    def noted(generation: int = 2) -> int:
+        searched.append(generation)
+        return collect(generation)
+
+    monkeypatch.setattr(gc, "get_count", lambda: (0, 0, 1_000))
+    monkeypatch.setattr(gc, "collect", noted)
+    collection.collect_due()
+    collection.collect_due()
+    kept = [[each] for each in range(len(gc.get_objects()))]
+    collect(1)
+    collection.collect_due()
+    assert searched == [2, 1, 2]
+    assert kept

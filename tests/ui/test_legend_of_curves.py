@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QMouseEvent
@@ -15,6 +16,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.following.readings import SampleBatch
 from gpupanel.ui.panels.live_panel import LivePanel
+from gpupanel.ui.plots.device_rates import DeviceRates
 from gpupanel.ui.plots.legend import Legend, LegendEntry
 from gpupanel.ui.plots.readout import Readout
 from tests.fakes.devices import TWO_UNEQUAL
@@ -245,3 +247,27 @@ def test_that_each_device_has_its_part_of_the_examples_per_second(panel):
         ]
     )
     assert rates["GPU-3060"].last() == 1_000.0
+
+
+def test_that_parts_of_a_long_run_are_those_of_its_speed_and_keep_its_peaks():
+    plan = two_gpus()
+    parts = DeviceRates()
+    parts.set_plan(plan)
+    times = np.arange(100_000.0)
+    speed = np.where(times == 70_001.0, 9_000.0, 1_000.0)
+    parts.extend(times[:70_000], speed[:70_000])
+    parts.set_shares((32, 32))
+    parts.extend(times[70_000:], speed[70_000:])
+    large, small = parts.curves["GPU-4090"], parts.curves["GPU-3060"]
+    before = large.times < 70_000.0
+
+    assert large.times.tolist() == small.times.tolist()
+    assert set(large.values[before]) == {750.0}
+    assert set(small.values[before]) == {250.0}
+    assert small.values.max() == large.values.max() == 4_500.0
+    assert (small.value_at(10.0), small.value_at(99_999.0)) == (250.0, 500.0)
+
+    parts.end_line()
+
+    assert small.last() is None
+    assert small.value_at(-1.0) is None

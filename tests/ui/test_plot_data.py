@@ -58,6 +58,24 @@ def test_that_the_value_at_a_time_is_that_of_the_last_point_before_it():
 
 
 @given(
+    st.lists(
+        st.sampled_from((0.0, 1.0, 2.0, -3.0, float("nan"), float("inf"))), min_size=8, max_size=8
+    )
+)
+def test_that_a_full_buffer_keeps_the_first_least_and_greatest_of_each_four(values):
+    buffer = SampleBuffer(8)
+    buffer.extend(np.arange(8.0), np.array(values))
+    buffer.append(8.0, 9.0)
+    expected = []
+    for group in (values[:4], values[4:]):
+        known = np.isfinite(group)
+        least = int(np.where(known, group, np.inf).argmin())
+        greatest = int(np.where(known, group, -np.inf).argmax())
+        expected += [group[each] for each in sorted((least, greatest))]
+    np.testing.assert_array_equal(buffer.values, [*expected, 9.0])
+
+
+@given(
     count=st.integers(0, 400),
     pixels=st.integers(1, 60),
     start=st.floats(-50.0, 350.0),

@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtCore import QEvent, QObject
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QApplication, QLabel
 
 from gpupanel.domain.events import DataProgressed, FineTuningBegan, Phase
 from gpupanel.domain.outcome import Outcome
@@ -192,3 +192,27 @@ def test_that_the_bar_stands_still_once_there_is_a_measure_even_while_it_is_empt
     qtbot.wait(200)
     assert panel.bar.value() == 0
     assert not any(moves)
+
+
+def test_that_where_a_run_stands_is_drawn_with_the_rest_of_the_window_and_not_at_once(qtbot, panel):
+    drawn = []
+
+    class Drawn(QObject):
+        def eventFilter(self, watched, event):
+            if event.type() is QEvent.Type.Paint:
+                drawn.append(watched)
+            return False
+
+    qtbot.addWidget(panel.bar)
+    with qtbot.waitExposed(panel.bar):
+        panel.bar.show()
+    panel.setStatus(HALFWAY, "Training")
+    QApplication.processEvents()
+    noted = Drawn()
+    panel.bar.installEventFilter(noted)
+
+    panel.setStatus(HALFWAY.model_copy(update={"step": 1_800}), "Training")
+
+    assert drawn == []
+    qtbot.waitUntil(lambda: bool(drawn), timeout=1000)
+    assert panel.bar.value() == 600

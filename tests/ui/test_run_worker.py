@@ -255,3 +255,23 @@ def test_that_a_run_with_something_else_in_the_place_of_a_file_is_shown(
 
     assert reported.args[0].code == "run_folder_unsafe"
     assert name in reported.args[0].message
+
+
+def test_that_while_a_long_history_is_read_not_each_portion_is_shown_as_a_status(
+    qtbot, runs_dir, monkeypatch
+):
+    monkeypatch.setattr(event_tail, "MOST_PARTS", 2)
+    monkeypatch.setattr(run_reader, "STATUS_INTERVAL_S", 3_600.0)
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.step(30)
+        run.end()
+    watch = RunWatch(run.layout)
+    portions, told = [], []
+    watch.followed.connect(portions.append)
+    watch.statusChanged.connect(told.append)
+    watch.start()
+    qtbot.waitUntil(lambda: bool(told) and told[-1].has_ended, timeout=5000)
+    watch.stop()
+    assert len(portions) > len(told)
+    assert told[-1] == watch.status

@@ -1,6 +1,7 @@
 """Past runs in a table: found, sorted, chosen, and brought up to date without a jump."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from gpupanel.domain.problem import Problem
 from gpupanel.runs.history.run_settings import RunSettings
 from gpupanel.runs.history.run_summary import RunProgress, RunSummary
 from gpupanel.ui import formatting, theme
-from gpupanel.ui.panels.runs_panel import RunsPanel
+from gpupanel.ui.panels.runs_panel import RunsPanel, column_widths, search
 from gpupanel.ui.panels.runs_panel.column_choices import ColumnChoices
 from gpupanel.ui.panels.runs_panel.columns import COLUMNS, run_tip
 from gpupanel.ui.remembered import remember_columns, remembered_columns
@@ -659,3 +660,72 @@ def test_that_an_evaluation_says_whose_model_it_took():
     assert column.text(LOST) == formatting.DASH
     assert "Model of: 2026-digits" in run_tip(run)
     assert "Model of" not in run_tip(LOST)
+
+
+def test_that_texts_of_very_many_runs_are_measured_some_at_a_time_until_the_widest(
+    qtbot, panel, table, monkeypatch
+):
+    monkeypatch.setattr(column_widths, "_MOST_TEXTS", 200)
+    runs = many(400)
+    long = runs[-1].model_copy(update={"label": "a name that is rather long"})
+    asked, (first, *others) = [], table.content.columns
+    noted = replace(first, text=lambda run: asked.append(run) or first.text(run))
+    monkeypatch.setattr(table.content, "_columns", (noted, *others))
+
+    panel.setRuns((*runs[:-1], long))
+
+    assert 0 < len(asked) <= 200
+    needed = table.fontMetrics().horizontalAdvance(long.label)
+    qtbot.waitUntil(lambda: table.columnWidth(0) > needed, timeout=5000)
+    assert len(asked) >= 400
+
+
+def test_that_what_is_searched_of_a_run_is_made_once(panel, table, monkeypatch):
+    made = []
+    monkeypatch.setattr(search, "searched_text", lambda run: made.append(run) or run.profile_name)
+    panel.setRuns(many(50))
+    field = panel.findChild(QLineEdit, "runs_search")
+    for typed in ("p", "pr", "profile 4"):
+        field.setText(typed)
+    assert len(made) == 50
+    assert len(_rows(table)) == 14
+
+    QApplication.processEvents()
+    assert len(made) == 50
+
+    changed = many(50)[0].model_copy(update={"profile_name": "another"})
+    panel.setRuns((changed, *many(50)[1:]))
+    field.setText("another")
+
+    assert len(_rows(table)) == 1
+
+
+def test_that_a_list_in_which_nothing_changed_is_not_brought_up_to_date(panel, table, qtbot):
+    runs = many(5)
+    panel.setRuns(runs)
+    with qtbot.assertNotEmitted(table.content.dataChanged):
+        panel.setRuns(tuple(runs))
+    with qtbot.waitSignal(table.content.dataChanged, timeout=1000):
+        panel.setRuns((*runs, GOING))
+    with qtbot.waitSignal(table.content.dataChanged, timeout=1000):
+        panel.setRuns((*runs, GOING))
+
+
+def test_that_settings_build_the_table_anew_only_where_a_column_shows_them(panel, table, qtbot):
+    runs = many(5)
+    panel.setRuns(runs)
+    settings = {run.name: RunSettings((("training.epochs", 3.0),)) for run in runs}
+    with qtbot.assertNotEmitted(table.content.dataChanged):
+        panel.setSettings(settings)
+    panel.setColumns(ColumnChoices({"setting:training.epochs": True}, {}))
+    with qtbot.waitSignal(table.content.dataChanged, timeout=1000):
+        panel.setSettings(settings)
+
+
+def test_that_texts_are_made_before_somebody_searches_them(qtbot, panel, monkeypatch):
+    made = []
+    monkeypatch.setattr(search, "_READ_AT_ONCE", 20)
+    monkeypatch.setattr(search, "searched_text", lambda run: made.append(run) or run.profile_name)
+    panel.setRuns(many(50))
+    assert made == []
+    qtbot.waitUntil(lambda: len(made) == 50, timeout=1000)

@@ -8,8 +8,10 @@ from pathlib import Path
 from gpupanel.files.guarded_files import open_to_read
 
 MOST_BYTES_A_READ = 2**20
-MOST_TEXT_A_READ = 2**18
-"""More than anybody reads of a log: of a longer portion only the end is read."""
+MOST_TEXT_WAITING = 2**18
+"""More than anybody reads of a log: where more waits only the end is read."""
+MOST_TEXT_A_READ = 2**16
+"""Lines that a window takes in before anybody notices that it does."""
 LONGEST_LINE_BYTES = 32 * 2**20
 """An evaluation of 4,000 classes, as it was written before it had a file of its own."""
 _SHOWN_OF_LONGER = 200
@@ -39,7 +41,7 @@ class ByteTail:
     Args:
         path: The file.
         most_bytes: That one read takes.
-        only_end: When more waits: take the last of it, and pass over what is before.
+        most_waiting: Where more bytes wait, what is before the last of them is passed over.
 
     Attributes:
         has_more: Whether more waits than the last read took.
@@ -48,11 +50,15 @@ class ByteTail:
     """
 
     def __init__(
-        self, path: Path, most_bytes: int = MOST_BYTES_A_READ, *, only_end: bool = False
+        self,
+        path: Path,
+        most_bytes: int = MOST_BYTES_A_READ,
+        *,
+        most_waiting: int | None = None,
     ) -> None:
         self._path = path
         self._most_bytes = most_bytes
-        self._only_end = only_end
+        self._most_waiting = most_waiting
         self._offset = 0
         self._identity: tuple[int, int] | None = None
         self.has_more = False
@@ -73,8 +79,8 @@ class ByteTail:
                 if size < self._offset or is_another:
                     self._offset = 0
                     self.began_anew = True
-                if self._only_end:
-                    self.passed_over = max(0, size - self._most_bytes - self._offset)
+                if self._most_waiting is not None:
+                    self.passed_over = max(0, size - self._most_waiting - self._offset)
                     self._offset += self.passed_over
                 file.seek(self._offset)
                 content = file.read(self._most_bytes)
@@ -183,7 +189,7 @@ class TextTail:
     """
 
     def __init__(self, path: Path) -> None:
-        self._bytes = ByteTail(path, MOST_TEXT_A_READ, only_end=True)
+        self._bytes = ByteTail(path, MOST_TEXT_A_READ, most_waiting=MOST_TEXT_WAITING)
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self.skipped_bytes = 0
 

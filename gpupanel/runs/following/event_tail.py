@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from collections import deque
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TypeAlias
@@ -69,8 +70,11 @@ Part: TypeAlias = Event | StepBatch
 
 PORTION_BYTES = 8 * 2**20
 """Read here at once, while other threads of this process wait for their turns."""
-PORTION_BYTES_ASIDE = 32 * 2**20
-"""Read aside at once: each portion costs whoever draws it a turn of its own."""
+PORTION_BYTES_ASIDE = 8 * 2**20
+"""Read aside at once: whoever draws it takes it in within a frame or two."""
+MOST_PARTS = 1_000
+"""Given at once: a hundred thousand epochs are half a million events in few bytes, and each is
+something to be drawn or said."""
 LONG_BYTES = 48 * 2**20
 """From there on a process of its own is done before this one would be, its start included."""
 
@@ -89,11 +93,12 @@ class EventTail:
         self._tail = LineTail(path, BLOCK_BYTES)
         self._may_begin_aside = reads_aside
         self._history: HistoryReader | None = None
+        self._waiting: deque[bytes | StepBatch] = deque()
 
     @property
     def has_more(self) -> bool:
         """Whether more waits than one read takes."""
-        return self._history is not None or self._tail.has_more
+        return bool(self._waiting) or self._history is not None or self._tail.has_more
 
     def begin(self) -> None:
         """Begin to read aside now, if at all, and not with the first read."""
@@ -102,14 +107,16 @@ class EventTail:
             self._begin_aside()
 
     def read(self) -> tuple[Part, ...]:
-        """What was written since the last read, at most about a portion.
+        """What was written since the last read, at most a portion, and :data:`MOST_PARTS` of it.
 
         Raises:
             OSError: The file cannot be read.
         """
         self.begin()
-        lines = self._read_aside() or self._read_here()
-        return _decoded(lines)
+        if not self._waiting:
+            self._waiting.extend(self._read_aside() or self._read_here())
+        count = min(MOST_PARTS, len(self._waiting))
+        return _decoded(self._waiting.popleft() for _ in range(count))
 
     def close(self) -> None:
         """End what reads aside; what is read after that is read here."""

@@ -11,8 +11,8 @@ from gpupanel.runs.following.event_tail import EventTail, Part
 from gpupanel.runs.following.readings import SampleBatch
 from gpupanel.runs.following.steps import StepBatch
 
-_MOST_TELEMETRY_BYTES = 8 * 2**20
-"""Read in the time in which a person takes a thing for instant."""
+_MOST_TELEMETRY_BYTES = 2**20
+"""Decoded at once, while other threads of this process wait for their turns."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +68,7 @@ class RunFollower:
         self._events.begin()
 
     def poll(self) -> FollowedRun:
-        """What was written since the last poll, at most 8 MiB of each file.
+        """What was written since the last poll, at most 8 MiB of each file, and less of most.
 
         Raises:
             OSError: The directory cannot be read.

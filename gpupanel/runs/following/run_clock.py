@@ -19,6 +19,9 @@ DISORDER_S: Final = 5.0
 """Several processes write to one file, and not always in the order of their times: only what goes
 back by more is a clock that was set."""
 
+_FEW: Final = 16
+"""Moments that are gone through sooner than NumPy begins with them."""
+
 
 class SteadyTime:
     """Makes the times of one file go on where a clock was set back, in the order of its lines.
@@ -43,8 +46,8 @@ class SteadyTime:
 
     def of_many(self, times_s: Floats) -> Floats:
         """Many moments; the very same array where there is nothing to change."""
-        if not len(times_s):
-            return times_s
+        if len(times_s) < _FEW:
+            return array("d", map(self.of, times_s))
         if not self._behind_s and not self._goes_back(times_s):
             self._last_s = times_s[-1]
             return times_s
@@ -55,6 +58,14 @@ class SteadyTime:
 
         steps_s = np.diff(np.asarray(times_s), prepend=max(self._last_s, times_s[0] - DISORDER_S))
         return bool(steps_s.min() < -DISORDER_S)
+
+
+def _greatest(times_s: Floats) -> float:
+    if len(times_s) < _FEW:
+        return max(times_s)
+    import numpy as np
+
+    return float(np.max(times_s))
 
 
 def set_back_s(times_s: Floats) -> list[float]:
@@ -113,7 +124,7 @@ class RunClock:
         times_s = self._written.of_many(steps.time_s)
         if not self._began_s:
             self._begin(times_s[0], 0.0)
-        self._last_s = max(self._last_s, max(times_s))
+        self._last_s = max(self._last_s, _greatest(times_s))
         return times_s
 
     def see_samples(self, times_s: Floats) -> Floats:
@@ -125,7 +136,7 @@ class RunClock:
         place = bisect_right(self._began_s, clock_s) - 1
         return None if place < 0 else self._run_s[place] + clock_s - self._began_s[place]
 
-    def moments(self, clock_s: Floats) -> "NDArray[np.float64]":
+    def moments(self, clock_s: "Floats | NDArray[np.float64]") -> "NDArray[np.float64]":
         """The run's time at many moments; not-a-number where :meth:`seconds` is ``None``."""
         import numpy as np
 

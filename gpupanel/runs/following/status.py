@@ -2,8 +2,11 @@
 
 import sys
 from array import array
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Self, assert_never
+
+from pydantic import BaseModel
 
 from gpupanel.domain import events
 from gpupanel.domain.clock_jumps import SkippedTime
@@ -234,12 +237,21 @@ class RunStatus(Value):
 
     def after(self, part: Event | StepBatch) -> Self:
         """The status once that event has happened, or those steps: the same as one by one."""
-        changes = (
-            self._step_changes(part.first, part.last, part.time_s)
-            if isinstance(part, StepBatch)
-            else self._changes(part)
-        )
-        return self.model_copy(update=changes)
+        return self.after_all((part,))
+
+    def after_all(self, parts: Iterable[Event | StepBatch]) -> Self:
+        """The status once all of that has happened, in that order: checked once, at its end."""
+        status = self
+        for part in parts:
+            status = BaseModel.model_copy(status, update=status._changes_by(part))
+        return self.model_copy(update=status.__dict__)
+
+    def _changes_by(self, part: Event | StepBatch) -> dict[str, object]:
+        if not isinstance(part, StepBatch):
+            return self._changes(part)
+        first = part.first
+        last = part.last if len(part) > 1 else first
+        return self._step_changes(first, last, part.time_s)
 
     def _changes(self, event: Event) -> dict[str, object]:
         match event:

@@ -152,9 +152,9 @@ class _Table:
 
     def append(self, rows: Floats) -> None:
         """Add what was measured; where a step is reported again, what was known from it on goes."""
-        later = np.minimum.accumulate(rows[_STEP, ::-1])[::-1]
-        is_last_word = np.append(rows[_STEP, :-1] < later[1:], True)
-        rows = rows[:, is_last_word]
+        if rows.shape[1] > 1:
+            later = np.minimum.accumulate(rows[_STEP, ::-1])[::-1]
+            rows = rows[:, np.append(rows[_STEP, :-1] < later[1:], True)]
         self.cut(float(rows[_STEP, 0]))
         self._keep_time_rising(rows[_TIME])
         end = self._length + rows.shape[1]
@@ -181,7 +181,8 @@ class _Table:
             times: Changed in place; not-a-number where the clock does not know it.
         """
         least = float(self._columns[_TIME, self._length - 1]) if self._length else 0.0
-        times[:] = np.maximum(np.maximum.accumulate(np.nan_to_num(times, nan=least)), least)
+        times[np.isnan(times)] = least
+        np.maximum.accumulate(np.maximum(times, least), out=times)
 
     def _thin(self, count: int) -> None:
         """Put the mean of each span of steps in the place of its points, for so many of them.

@@ -13,7 +13,7 @@ from gpupanel.domain.run_filter import RunFilter, ValueComparison, keys_named, p
 from gpupanel.domain.time_spent import TimeCategory
 from gpupanel.runs.history.run_settings import RunSettings, SettingValue
 from gpupanel.runs.history.run_summary import RunSummary
-from gpupanel.runs.history.run_text import matches
+from gpupanel.runs.history.run_text import searched_text
 
 _LONGEST_QUOTED: Final = 40
 """Characters of what was typed."""
@@ -26,7 +26,10 @@ def needs_settings(wanted: RunFilter) -> bool:
 
 
 def run_finder(
-    wanted: RunFilter, runs: Sequence[RunSummary], settings: Mapping[str, RunSettings]
+    wanted: RunFilter,
+    runs: Sequence[RunSummary],
+    settings: Mapping[str, RunSettings],
+    text_of: Callable[[RunSummary], str] = searched_text,
 ) -> Callable[[RunSummary], bool]:
     """Says of a run whether the filter finds it.
 
@@ -35,6 +38,8 @@ def run_finder(
         runs: All that there are: what none of them has cannot be compared.
         settings: What they were started with, by the names of their directories; empty where the
             filter needs none.
+        text_of: As :func:`~gpupanel.runs.history.run_text.searched_text`; who searches the same
+            runs again and again remembers it.
 
     Raises:
         ProblemError: It compares what no run has, or a number with a text.
@@ -45,15 +50,17 @@ def run_finder(
     for comparison, values_of in compared:
         _check(comparison, values_of, runs)
     tags = frozenset(wanted.tags)
+    # Parts of words will do; upper and lower case are the same.
+    words = [word.casefold() for word in wanted.words]
 
     def is_found(run: RunSummary) -> bool:
-        return (
-            matches(run, wanted.words)
-            and tags <= {tag.casefold() for tag in run.tags}
-            and all(
-                any(comparison.holds(value) for value in values_of(run))
-                for comparison, values_of in compared
-            )
+        text = text_of(run)
+        for word in words:
+            if word not in text:
+                return False
+        return tags <= {tag.casefold() for tag in run.tags} and all(
+            any(comparison.holds(value) for value in values_of(run))
+            for comparison, values_of in compared
         )
 
     return is_found

@@ -4,7 +4,7 @@ A segment is what one supervisor ran: from its start to its last event. A run th
 several of them.
 """
 
-from collections.abc import Iterable
+import re
 from typing import TYPE_CHECKING
 
 from gpupanel.domain.clock_jumps import SkippedTime
@@ -21,7 +21,7 @@ from gpupanel.runs.directory.event_times import time_of_line
 if TYPE_CHECKING:
     from gpupanel.domain.energy import RunEnergy
 
-_KINDS = (b'"run_started"', b'"run_restarted"', b'"run_ended"', b'"clock_jumped"')
+_KINDS = re.compile(rb'"(?:run_(?:re)?started|run_ended|clock_jumped)"')
 
 
 class RunSegments:
@@ -40,21 +40,36 @@ class RunSegments:
         self._last_line = b""
         self._skipped = SkippedTime()
 
-    def see_lines(self, lines: Iterable[bytes]) -> None:
-        """Take in lines of the segments before, of which only a few are decoded."""
-        for line in lines:
+    def see_block(self, block: bytes) -> None:
+        """Take in lines of the segments before, of which only a few are looked at.
+
+        Args:
+            block: Whole lines, with their ends.
+        """
+        seen = 0
+        while (near := _KINDS.search(block, seen)) is not None:
             # The word alone: whether it is the line's kind, decoding shows.
-            is_near = any(kind in line for kind in _KINDS)
-            event = decode_event(line) if is_near else None
-            if isinstance(event, RunStarted):
-                self._end_segment(time_of_line(self._last_line))
-            if isinstance(event, RunStarted | RunRestarted | ClockJumped):
-                self.see(event)
-            if isinstance(event, RunEnded) and event.energy is not None:
-                self.energy = event.energy  # which is of all segments up to that one
-            # A restart by hand is reported before its supervisor is there.
-            if not isinstance(event, RunRestarted):
-                self._last_line = line
+            start = block.rfind(b"\n", seen, near.start()) + 1 or seen
+            end = block.find(b"\n", near.end()) + 1 or len(block)
+            self._pass_over(block[seen:start])
+            self._see_line(block[start:end])
+            seen = end
+        self._pass_over(block[seen:])
+
+    def _see_line(self, line: bytes) -> None:
+        event = decode_event(line)
+        if isinstance(event, RunStarted):
+            self._end_segment(time_of_line(self._last_line))
+        if isinstance(event, RunStarted | RunRestarted | ClockJumped):
+            self.see(event)
+        if isinstance(event, RunEnded) and event.energy is not None:
+            self.energy = event.energy  # which is of all segments up to that one
+        # A restart by hand is reported before its supervisor is there.
+        if not isinstance(event, RunRestarted):
+            self._last_line = line
+
+    def _pass_over(self, lines: bytes) -> None:
+        self._last_line = lines.rstrip().rpartition(b"\n")[2] or self._last_line
 
     def see(self, event: Event) -> None:
         """Take in what the supervisor reports."""

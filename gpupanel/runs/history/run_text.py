@@ -1,7 +1,5 @@
 """A run of a list as text: how it stands, and whether it is one that a person searches."""
 
-from collections.abc import Iterable
-
 from gpupanel.runs.following.end_text import short_end_text
 from gpupanel.runs.history.run_summary import RunSummary
 
@@ -33,19 +31,12 @@ def run_outcome_text(run: RunSummary) -> str:
     return ", ".join(words)
 
 
-def matches(run: RunSummary, words: Iterable[str]) -> bool:
-    """Whether each of the words is found in the run.
+def searched_text(run: RunSummary) -> str:
+    """What is searched of a run, in lower case.
 
-    Args:
-        run: Its name, label, notes, tags, profile, task, strategy, devices, how it ended and why
-            are searched, and when it was started (``2026-11-21``), as its folder has it.
-        words: Parts of words will do; upper and lower case are the same.
+    Its name, label, notes, tags, profile, task, strategy, devices, how it ended and why, and when
+    it was started (``2026-11-21``), as its folder has it.
     """
-    text = _searched(run)
-    return all(word.casefold() in text for word in words)
-
-
-def _searched(run: RunSummary) -> str:
     outcome = "running" if run.is_running else "" if run.outcome is None else run.outcome.value
     parts = (
         run.label,

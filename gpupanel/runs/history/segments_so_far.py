@@ -32,7 +32,7 @@ class SegmentsSoFar:
         """
         try:
             for _ in range(_MOST_READS):
-                self._segments.see_lines(self._tail.read())
+                self._segments.see_block(self._tail.read_block())
                 if not self._tail.has_more:
                     break
         except OSError:

@@ -36,7 +36,8 @@ class _Remembered:
     stamp: _Stamp
     record: RunRecord
     summary: RunSummary
-    segments: SegmentsSoFar
+    segments: SegmentsSoFar | None
+    """Of one that goes on."""
 
 
 class RunLister:
@@ -109,15 +110,20 @@ class RunLister:
             return None
         is_known = before is not None and before.stamp == stamp
         if before is not None and is_known and before.record.summary.flaw is None:
+            if not before.summary.is_running:
+                # Whoever lets it go on writes that down first.
+                self._remembered[path] = before
+                return before.summary
             record = before.record
         else:
             # A flaw may be gone though no file has changed: a disk answers again, or rights were
             # given.
             record = read_record(_layout(path))
-        segments = SegmentsSoFar(_layout(path)) if before is None else before.segments
-        summary = (
-            record.summary if record.has_ended else _without_end_event(record, stamp, segments)
-        )
+        summary, segments = record.summary, None
+        if not record.has_ended:
+            segments = None if before is None else before.segments
+            segments = segments or SegmentsSoFar(_layout(path))
+            summary = _without_end_event(record, stamp, segments)
         if before is not None and before.summary == summary:
             summary = before.summary
         self._remembered[path] = _Remembered(stamp, record, summary, segments)

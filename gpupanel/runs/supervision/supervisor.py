@@ -121,9 +121,9 @@ class Supervisor:
 
     def _read_segments_before(self) -> None:
         """Read the events of a run that is resumed: they are no events of its attempts now."""
-        self._segments.see_lines(self._events.read())
+        self._segments.see_block(self._events.read_block())
         while self._events.has_more:
-            self._segments.see_lines(self._events.read())
+            self._segments.see_block(self._events.read_block())
 
     def _supervise(self) -> Outcome:
         try:

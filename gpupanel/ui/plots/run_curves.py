@@ -207,6 +207,8 @@ class RunCurves:
         if not self._clock.has_begun:
             self._waiting.append(samples)
             return
+        if not len(samples):
+            return
         import numpy as np
 
         if not self._read.issuperset(samples.devices):
@@ -248,8 +250,8 @@ class RunCurves:
             return
         import numpy as np
 
-        moments = np.concatenate([self._clock.moments(times_s) for _, times_s in steps])
-        moments = np.nan_to_num(moments)
+        times_s = np.concatenate([np.asarray(times_s) for _, times_s in steps])
+        moments = np.nan_to_num(self._clock.moments(times_s))
         done = np.concatenate([np.asarray(batch.step, dtype=np.float64) for batch, _ in steps])
         self.steps.extend(moments, np.maximum(done, 0.0))
         self.loss.extend(moments, np.concatenate([batch.metrics["loss"] for batch, _ in steps]))
@@ -289,10 +291,9 @@ class RunCurves:
 
     def _break(self) -> None:
         """End every curve here: no line leads from before a restart to what is done again."""
-        curves = (self.loss, self.metric, self.examples_per_second, *self.further.values())
-        for curve in (*curves, *self.device_rates.curves.values()):
-            if len(curve):
-                curve.append(float(curve.times[-1]), None)
+        for curve in (self.loss, self.metric, self.examples_per_second, *self.further.values()):
+            curve.end_line()
+        self.device_rates.end_line()
 
     def _moment(self, time_s: float) -> float:
         moment = self._clock.seconds(time_s) or 0.0

@@ -4,7 +4,7 @@ import math
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-from gpupanel.ui.plots.sample_buffer import SampleBuffer
+from gpupanel.ui.plots.curve import CurvePoints
 from gpupanel.ui.plots.step_track import StepTrack
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class SmoothedPoints:
         span: Steps.
     """
 
-    def __init__(self, measured: SampleBuffer, track: StepTrack, span: float) -> None:
+    def __init__(self, measured: CurvePoints, track: StepTrack, span: float) -> None:
         self._measured, self._track, self._span = measured, track, span
         self._made_of: tuple[int, int] | None = None
         self._made: Floats
@@ -52,7 +52,7 @@ class SmoothedPoints:
 
     def last(self) -> float | None:
         """The newest value; ``None`` where there is none."""
-        return self._value(len(self._measured) - 1)
+        return self._value(len(self.times) - 1)
 
     def _value(self, place: int) -> float | None:
         if place < 0 or math.isnan(self.values[place]):

@@ -135,7 +135,9 @@ class StepTrack:
 
     def _halve(self) -> None:
         # The first and the last of them stay.
-        kept = [*range(0, self._length - 1, 2), self._length - 1]
-        self._times[: len(kept)] = self._times[kept]
-        self._steps[: len(kept)] = self._steps[kept]
-        self._length = len(kept)
+        length = self._length // 2 + 1
+        for column in (self._times, self._steps):
+            last = column[self._length - 1]
+            column[: length - 1] = column[: self._length - 1 : 2].copy()
+            column[length - 1] = last
+        self._length = length

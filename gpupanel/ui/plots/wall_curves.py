@@ -116,7 +116,7 @@ def _pair(
 
 
 def _smoothed(run: RunCurves, curve: Curve, span: float) -> tuple[Curve, ...]:
-    if span <= 0.0 or not isinstance(curve.buffer, SampleBuffer):
+    if span <= 0.0:
         return (curve,)
     return curve.smoothed(SmoothedPoints(curve.buffer, run.steps, span))
 

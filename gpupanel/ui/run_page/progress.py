@@ -112,7 +112,10 @@ class ProgressRow(DroppingRow):
             return
         if not self.bar.maximum():
             self._end_moving()
+        # Qt would draw it at once, and with it all else that is to be drawn, plots too.
+        self.bar.setUpdatesEnabled(False)
         self.bar.setValue(min(_BAR_STEPS, done * _BAR_STEPS // total) if total else 0)
+        self.bar.setUpdatesEnabled(True)
 
     def _end_moving(self) -> None:
         """Let the bar stand still.

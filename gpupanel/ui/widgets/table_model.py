@@ -87,8 +87,12 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
         self._is_found: Callable[[RowT], bool] | None = None
         self._arrange: Callable[[list[RowT]], list[RowT]] | None = None
         self._given: tuple[RowT, ...] = ()
+        self._matching: list[RowT] = []
+        """Those that a search finds, as they were given."""
         self._sorted: list[RowT] = []
         self._rows: list[RowT] = []
+        self._keys: list[Hashable] = []
+        """Of the rows as they are shown."""
 
     @property
     def columns(self) -> tuple[Column[RowT], ...]:
@@ -116,14 +120,15 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
 
     def place_of(self, key: Hashable) -> int | None:
         """The row of the value with that key; ``None``: it is not shown."""
-        return next((n for n, row in enumerate(self._rows) if self._key(row) == key), None)
+        return next((place for place, each in enumerate(self._keys) if each == key), None)
 
     def set_columns(self, columns: Sequence[Column[RowT]], rows: Iterable[RowT]) -> None:
         """Show these rows in other columns; where their titles differ, nothing stays chosen."""
         is_same = _names(columns) == _names(self._columns)
         if not is_same:
             self.beginResetModel()
-            self._given, self._sorted, self._rows, self._sorting = (), [], [], None
+            self._given, self._sorted, self._sorting = (), [], None
+            self._rows, self._keys = [], []
         self._columns = tuple(columns)
         if not is_same:
             self.endResetModel()
@@ -141,13 +146,16 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
         by_key = {self._key(row): row for row in rows}
         is_same = keep_order and by_key.keys() == {self._key(row) for row in self._given}
         self._given = rows
-        kept = [by_key[self._key(row)] for row in self._sorted] if is_same else self._found()
-        self._show_sorted(kept)
+        if is_same:
+            self._matching = [by_key[self._key(row)] for row in self._matching]
+            self._show_sorted([by_key[self._key(row)] for row in self._sorted])
+        else:
+            self._search()
 
     def set_search(self, is_found: Callable[[RowT], bool] | None) -> None:
         """Show only rows of which that is true; ``None``: all."""
         self._is_found = is_found
-        self._show_sorted(self._found())
+        self._search()
 
     def set_arrangement(self, arrange: Callable[[list[RowT]], list[RowT]] | None) -> None:
         """Show what becomes of the sorted rows by that.
@@ -167,7 +175,7 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         """Here and not by a proxy, which asks for each of thousands of rows many times."""
         self._sorting = (column, order)
-        self._show_sorted(self._found())
+        self._show_sorted(self._in_order())
 
     @override
     def rowCount(self, parent: Index = _NO_INDEX) -> int:
@@ -213,9 +221,14 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
                 return column.icon()
         return None
 
-    def _found(self) -> list[RowT]:
+    def _search(self) -> None:
+        is_found = self._is_found
+        self._matching = [row for row in self._given if is_found is None or is_found(row)]
+        self._show_sorted(self._in_order())
+
+    def _in_order(self) -> list[RowT]:
         """The rows that a search finds, sorted; equal ones as they were given."""
-        found = [row for row in self._given if self._is_found is None or self._is_found(row)]
+        found = list(self._matching)
         if self._sorting is None:
             return found
         place, direction = self._sorting
@@ -235,36 +248,37 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
         """Bring the table to these rows by the least that it takes."""
         wanted = [self._key(row) for row in rows]
         self._remove(set(wanted))
-        kept = {self._key(row) for row in self._rows}
+        kept = set(self._keys)
         self._reorder([key for key in wanted if key in kept])
-        self._insert(rows, [place for place, key in enumerate(wanted) if key not in kept])
-        self._rows = list(rows)
+        self._insert(rows, wanted, [at for at, key in enumerate(wanted) if key not in kept])
+        self._rows, self._keys = list(rows), wanted
         self._refresh_cells()
 
     def _remove(self, wanted: set[Hashable]) -> None:
-        gone = [place for place, row in enumerate(self._rows) if self._key(row) not in wanted]
+        gone = [place for place, key in enumerate(self._keys) if key not in wanted]
         for first, last in reversed(_stretches(gone)):
             self.beginRemoveRows(_NO_INDEX, first, last)
-            del self._rows[first : last + 1]
+            del self._rows[first : last + 1], self._keys[first : last + 1]
             self.endRemoveRows()
 
     def _reorder(self, keys: list[Hashable]) -> None:
-        before = [self._key(row) for row in self._rows]
+        before = self._keys
         if before == keys:
             return
         self.layoutAboutToBeChanged.emit()
         by_key = dict(zip(before, self._rows, strict=True))
-        self._rows = [by_key[key] for key in keys]
+        self._rows, self._keys = [by_key[key] for key in keys], keys
         place = {key: row for row, key in enumerate(keys)}
         kept = self.persistentIndexList()
         moved = [self.index(place[before[each.row()]], each.column()) for each in kept]
         self.changePersistentIndexList(kept, moved)
         self.layoutChanged.emit()
 
-    def _insert(self, rows: list[RowT], places: list[int]) -> None:
+    def _insert(self, rows: list[RowT], keys: list[Hashable], places: list[int]) -> None:
         for first, last in _stretches(places):
             self.beginInsertRows(_NO_INDEX, first, last)
             self._rows[first:first] = rows[first : last + 1]
+            self._keys[first:first] = keys[first : last + 1]
             self.endInsertRows()
 
     def _refresh_cells(self) -> None:

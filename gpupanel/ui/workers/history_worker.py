@@ -87,6 +87,8 @@ class RunHistory(WorkerFacade):
         self._is_asked_again = False
         self._settings_reader = RunSettingsReader()
         self._settings: dict[str, tuple[RunSummary, RunSettings]] = {}
+        self._unread: list[RunSummary] = []
+        """Runs whose settings are read next; when none are left it is looked for more."""
         self._are_settings_wanted = self._is_reading_settings = self._has_new_settings = False
 
     @Slot()
@@ -146,10 +148,14 @@ class RunHistory(WorkerFacade):
         if not self._are_settings_wanted or self._is_reading_settings:
             return
         known = self._settings
-        new = [run for run in self._runs if run.name not in known or known[run.name][0] is not run]
-        if new:
+        if not self._unread:
+            self._unread = [
+                run for run in self._runs if run.name not in known or known[run.name][0] is not run
+            ]
+        if self._unread:
             self._is_reading_settings = True
-            some = tuple(new[:_SETTINGS_AT_ONCE])
+            some = tuple(self._unread[-_SETTINGS_AT_ONCE:])
+            del self._unread[-_SETTINGS_AT_ONCE:]
             read = partial(self._settings_reader.read, some)
             self.submit(read, partial(self._on_settings, some), self._on_no_settings)
             return

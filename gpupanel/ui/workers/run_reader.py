@@ -35,6 +35,8 @@ COALESCE_MS = 250
 """Lines that are written together are read together."""
 STEADY_MS = 900
 """Between two readings of a run that writes all the time: showing them takes the window's time."""
+STATUS_INTERVAL_S = 0.1
+"""Between two of a status that is about to be another, while a long history is read."""
 LOCK_INTERVAL_S = 1.0
 """How often to check whether a silent run still has its supervisor."""
 
@@ -54,11 +56,13 @@ class RunUpdate:
 
     Attributes:
         figures: Of an evaluation that is done.
+        is_passing: Another status follows at once: this one need not be shown.
     """
 
     followed: FollowedRun
     status: RunStatus
     figures: "EvaluationFigures | None" = None
+    is_passing: bool = False
 
 
 class RunReader(Worker):
@@ -80,6 +84,8 @@ class RunReader(Worker):
         self._is_unread = False
         self._read_at = QElapsedTimer()
         self._has_more = False
+        self._is_passing = False
+        self._told_s = 0.0
         self._has_caught_up = False
         self._lock_seen_s = -LOCK_INTERVAL_S
         self._poll_timer: QTimer | None = None
@@ -89,6 +95,9 @@ class RunReader(Worker):
     def begin(self) -> None:
         """Start to follow; timers and watches belong to the thread that makes them."""
         with self._closed_on_error():
+            # The window's thread needs it for what is reported, and would stand still meanwhile.
+            import numpy  # noqa: F401
+
             self._begin()
         self.read()
 
@@ -126,7 +135,7 @@ class RunReader(Worker):
 
     def _read(self, poll_timer: QTimer) -> None:
         followed = self._polled()
-        if not followed.is_empty or followed.has_more:
+        if not followed.is_empty or followed.has_more or self._is_passing:
             self._report(followed)
         elif self._status.has_ended:
             poll_timer.stop()
@@ -145,8 +154,7 @@ class RunReader(Worker):
 
     def _report(self, followed: FollowedRun) -> None:
         had_ended, evaluation = self._status.has_ended, self._status.evaluation
-        for part in followed.parts:
-            self._status = self._status.after(part)
+        self._status = self._status.after_all(followed.parts)
         if self._status.evaluation is not None and self._status.evaluation is not evaluation:
             self._figures = _read_figures(self._layout, self._status.evaluation)
         if (had_ended or self._has_caught_up) and _is_changed(followed):
@@ -160,7 +168,11 @@ class RunReader(Worker):
         if self._poll_timer is not None and self._poll_timer.isActive():
             self._poll_timer.start()
         self._has_more = followed.has_more or not self._has_caught_up
-        self.updated.emit(RunUpdate(followed, self._status, self._figures))
+        now_s = time.monotonic()
+        self._is_passing = followed.has_more and now_s - self._told_s < STATUS_INTERVAL_S
+        if not self._is_passing:
+            self._told_s = now_s
+        self.updated.emit(RunUpdate(followed, self._status, self._figures, self._is_passing))
 
     def _check_lock(self) -> RunSummary | None:
         """What no event reports of the run: its supervisor went, or is frozen."""

@@ -101,7 +101,8 @@ class RunWatch(WorkerFacade):
             return  # it was on its way when the watch was stopped
         self._status, self._figures = update.status, update.figures
         self.followed.emit(update.followed)
-        self.statusChanged.emit(update.status)
+        if not update.is_passing:
+            self.statusChanged.emit(update.status)
         self.submit(self._reader.go_on)
 
     @Slot(object)

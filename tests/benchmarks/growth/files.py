@@ -4,11 +4,10 @@ import os
 import time
 from pathlib import Path
 
-from tests.benchmarks.growth.measuring import peak_mib, process_cpu_s
-
 from gpupanel.domain.data import DataCache, ImagesData
 from gpupanel.trainer.datasets.fingerprint import Fingerprint, compare, take_fingerprint
 from gpupanel.trainer.datasets.sources.images import read_images
+from tests.benchmarks.growth.measuring import peak_mib, process_cpu_s
 
 SIZES = (10_000, 100_000, 1_000_000)
 _CLASSES = 100

@@ -8,7 +8,9 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import pytest
 import tomli_w
+from pydantic_core import from_json
 
+from gpupanel.domain import integer_bounds
 from gpupanel.domain.document_bounds import (
     OF_A_PROFILE,
     OF_A_RECORD,
@@ -18,6 +20,7 @@ from gpupanel.domain.document_bounds import (
     json_beyond_bounds,
 )
 from gpupanel.domain.events import MemoryReported, UnknownEvent, decode_event, encode_event
+from gpupanel.domain.integer_bounds import json_has_integer_beyond_64_bits
 from gpupanel.domain.plan import parse_plan
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
@@ -184,3 +187,20 @@ def test_that_a_queue_that_nobody_made_is_refused(tmp_path: Path, content: bytes
     with pytest.raises(ProblemError) as refused:
         QueueFiles(tmp_path).read()
     assert isinstance(refused.value.problems[0], Problem)
+
+
+def test_that_the_digits_of_a_small_loss_are_not_taken_for_a_large_integer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    parsed: list[bytes] = []
+
+    def noted(text: bytes) -> object:
+        parsed.append(text)
+        return from_json(text)
+
+    monkeypatch.setattr(integer_bounds, "from_json", noted)
+    assert not json_has_integer_beyond_64_bits(b'{"loss":0.00012345678901234567}')
+    assert parsed == []
+    assert json_has_integer_beyond_64_bits(b'{"loss":0.5,"step":123456789012345678901}')
+    assert json_has_integer_beyond_64_bits(b"[-99999999999999999999]")
+    assert len(parsed) == 2

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Final
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from PySide6.QtGui import QFontMetrics
 
 from gpupanel.runs.history.run_summary import RunSummary
@@ -44,6 +44,8 @@ class ColumnLayout(QObject):
         self._shown: dict[str, bool] = {}
         self._order: tuple[str, ...] = ()
         self._is_arranging = False
+        self._more = QTimer(self, singleShot=True, interval=0)
+        self._more.timeout.connect(self.fit)
         self._header.setMinimumSectionSize(6 * GRID)
         self._header.setSectionsMovable(True)
         self.show()
@@ -124,6 +126,7 @@ class ColumnLayout(QObject):
             for place in range(len(columns)):
                 self._table.setColumnHidden(place, not self._is_wanted(place))
 
+    @Slot()
     def fit(self) -> None:
         """Make each column as wide as what it shows, or as it was drawn.
 
@@ -152,6 +155,8 @@ class ColumnLayout(QObject):
                 if width is not None:
                     self._header.resizeSection(place, width)
             self._header.setStretchLastSection(True)
+        if self.widths.has_more:
+            self._more.start()
 
     def _all_keys(self) -> list[str]:
         """The keys of the columns from left to right, as a person moved them."""

@@ -16,6 +16,8 @@ _LEAST_OF_FIRST, _SHORTEST_FIRST = 20 * GRID, 15 * GRID
 _CELL_MARGINS = 3 * GRID
 _MEASURED = 3
 """Texts of a column: the one with most letters is hardly ever narrower than all of these."""
+_MOST_TEXTS = 8_000
+"""Looked at in one go: those of a thousand runs, in a fiftieth of a second."""
 
 
 class ColumnWidths:
@@ -31,15 +33,21 @@ class ColumnWidths:
     def __init__(self) -> None:
         self.drawn: dict[str, int] = {}
         self._fitting: dict[str, int] = {}
-        self._measured: dict[str, RunSummary] = {}
-        self._fitted: set[str] = set()
+        self._known: dict[str, RunSummary] = {}
+        # Of each column that is shown, the runs whose texts were not looked at yet.
+        self._left: dict[str, list[RunSummary]] = {}
+
+    @property
+    def has_more(self) -> bool:
+        """Whether texts are left that were not looked at: fit once more, in a while."""
+        return any(self._left.values())
 
     def forget(self, key: str | None = None) -> None:
         """Measure all texts of that column the next time; ``None``: of every column."""
         if key is None:
-            self._fitted.clear()
+            self._left.clear()
         else:
-            self._fitted.discard(key)
+            self._left.pop(key, None)
 
     def fit(
         self,
@@ -56,7 +64,8 @@ class ColumnWidths:
         The first one has what the others leave, and no more than its texts need.
 
         Args:
-            runs: All of them; those that were measured before are not measured again.
+            runs: All of them; those that were measured before are not measured again, and of very
+                many only some at a time: see :attr:`has_more`.
             shown: The columns.
             texts: Measures texts of cells.
             titles: Measures titles of columns.
@@ -65,19 +74,19 @@ class ColumnWidths:
             giving_way: The keys of columns that are left out, in this order, as long as there is
                 too little room.
         """
-        new = [run for run in runs if self._measured.get(run.name) is not run]
-        self._measured = {run.name: run for run in runs}
-        self._fitted &= {column.key for column in shown}
+        self._see(runs, shown)
+        most = _MOST_TEXTS // max(1, len(shown))
         widths = {}
         for column in shown:
-            unseen = new if column.key in self._fitted else runs
-            self._fitted.add(column.key)
-            longest = sorted({column.text(run) for run in unseen}, key=len, reverse=True)
+            left = self._left[column.key]
+            some = left[-most:]
+            del left[-most:]
+            longest = sorted({column.text(run) for run in some}, key=len, reverse=True)
             width = max(map(texts.horizontalAdvance, longest[:_MEASURED]), default=0)
             width = max(width, least.get(column.key, 0))
             title = titles.horizontalAdvance(column.title) + 2 * GRID
-            most = width if column is shown[0] else _WIDEST
-            fitting = max(min(width, most), title, self._fitting.get(column.key, 0))
+            widest = width if column is shown[0] else _WIDEST
+            fitting = max(min(width, widest), title, self._fitting.get(column.key, 0))
             self._fitting[column.key] = fitting
             widths[column.key] = self.drawn.get(column.key, fitting + _CELL_MARGINS)
         first = shown[0].key
@@ -89,6 +98,15 @@ class ColumnWidths:
                 break
             widths.pop(key, None)
         if first not in self.drawn:
-            left = room - sum(widths.values()) + widths[first]
-            widths[first] = min(widths[first], max(left, _SHORTEST_FIRST))
+            spare = room - sum(widths.values()) + widths[first]
+            widths[first] = min(widths[first], max(spare, _SHORTEST_FIRST))
         return widths
+
+    def _see(self, runs: Sequence[RunSummary], shown: Sequence[Column[RunRow]]) -> None:
+        """Find out whose texts have to be looked at: those on top are looked at first."""
+        new = [run for run in reversed(runs) if self._known.get(run.name) is not run]
+        self._known = {run.name: run for run in runs}
+        keys = {column.key for column in shown}
+        self._left = {key: left + new for key, left in self._left.items() if key in keys}
+        for key in keys - self._left.keys():
+            self._left[key] = list(reversed(runs))

@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from operator import methodcaller
 from typing import Final
 
@@ -42,9 +43,15 @@ def _lasted(run: RunSummary) -> float | None:
 
 
 def _devices(run: RunSummary) -> str:
-    if len(run.devices) <= _MOST_NAMED:
-        return ", ".join(formatting.device_labels(run.devices)) or formatting.DASH
-    counts = Counter(map(formatting.short_device_name, run.devices))
+    return _devices_text(run.devices)
+
+
+@lru_cache(maxsize=256)
+def _devices_text(names: tuple[str, ...]) -> str:
+    """Most runs of a list are on the same devices."""
+    if len(names) <= _MOST_NAMED:
+        return ", ".join(formatting.device_labels(names)) or formatting.DASH
+    counts = Counter(map(formatting.short_device_name, names))
     return ", ".join(
         f"{count} \N{MULTIPLICATION SIGN} {name}" if count > 1 else name
         for name, count in counts.items()

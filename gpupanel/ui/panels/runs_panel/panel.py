@@ -116,9 +116,10 @@ class RunsPanel(QWidget):
 
     def setRuns(self, runs: tuple[RunSummary, ...]) -> None:
         """Show these runs; what is chosen, and the rows that are visible, stay."""
-        self._is_listed = True
+        was_listed, self._is_listed = self._is_listed, True
         self._empty.setTexts(_NO_RUNS, _NO_RUNS_WORDS)
-        self._table.set_runs(runs)
+        if not self._table.set_runs(runs) and was_listed:
+            return
         self._search.take_runs()
         self._show_found()
         self._show_choices()

@@ -1,9 +1,9 @@
 """Which runs the list shows: a search, what is wrong with it, and trainings only or all."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 
 from gpupanel.domain.problem import ProblemError
@@ -12,6 +12,7 @@ from gpupanel.domain.run_filter import RunFilter, parse_run_filter
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.history.finding import needs_settings, run_finder
 from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.runs.history.run_text import searched_text
 from gpupanel.ui import formatting
 from gpupanel.ui.inputs.input import quoted
 from gpupanel.ui.inputs.switch import CheckBox
@@ -26,6 +27,8 @@ _TIP = (
     "have to match.\nValues of settings and metrics are compared: "
     "val_accuracy > 0.9 and model = cnn and epochs >= 10 and tag:baseline"
 )
+_READ_AT_ONCE = 500
+"""Runs whose texts are made in one turn: some milliseconds."""
 _TRAINING = "train"
 _TASKS = {"evaluate": "evaluation", "predict": "prediction"}
 """What a run of a task is called that is no training."""
@@ -52,6 +55,10 @@ class RunSearch(QObject):
         self._filter = RunFilter()
         self._is_found: Callable[[RunSummary], bool] | None = None
         self._has_settings = False
+        self._texts: dict[str, tuple[RunSummary, str]] = {}
+        self._unread: list[RunSummary] = []
+        self._reading = QTimer(self, interval=0)
+        self._reading.timeout.connect(self._read_some)
         self.field = QLineEdit(parent)
         self.field.setObjectName("runs_search")
         self.field.setPlaceholderText("Search runs, or val_accuracy > 0.9")
@@ -84,6 +91,10 @@ class RunSearch(QObject):
 
     def take_runs(self) -> None:
         """Other runs are listed: what is wrong with the search may be right now."""
+        runs, known = self._table.runs, self._texts
+        self._texts = {run.name: known[run.name] for run in runs if run.name in known}
+        self._unread = [run for run in runs if run.name not in known]
+        self._reading.start()
         if self.note.text():
             self._search()
 
@@ -112,23 +123,17 @@ class RunSearch(QObject):
         count, found = len(listed), len(content.found_rows)
         runs = "1 run" if count == 1 else f"{formatting.count(count)} runs"
         shown = runs if found == count else f"{formatting.count(found)} of {runs}"
-        hidden = len(self.left_out())
+        hidden = self.left_out()
         if not hidden:
             return (shown,)
-        return f"{shown} · {self._left_out_text()}", f"{shown} · {formatting.count(hidden)} hidden"
-
-    def _left_out_text(self) -> str:
-        """Such as "3 evaluations hidden"; empty: nothing is."""
-        counts = Counter(_TASKS.get(run.task, run.task) for run in self.left_out())
-        parts = [
-            f"{formatting.count(count)} {task if count == 1 else f'{task}s'}"
-            for task, count in sorted(counts.items())
-        ]
-        return f"{', '.join(parts)} hidden" if parts else ""
+        return (
+            f"{shown} · {_hidden_text(hidden)}",
+            f"{shown} · {formatting.count(len(hidden))} hidden",
+        )
 
     def nothing_found(self, count: int) -> str:
         """What is said where none of so many runs is found."""
-        hidden = self._left_out_text()
+        hidden = _hidden_text(self.left_out())
         if hidden:
             return f"Only trainings are listed: {hidden}."
         if not self._filter.is_plain:
@@ -178,7 +183,8 @@ class RunSearch(QObject):
                 self._say("Reading the settings of the runs…", Tone.MUTED)
                 self.settingsWanted.emit()
                 return
-            is_found = run_finder(wanted, self._table.runs, self._table.settings)
+            runs, settings = self._table.runs, self._table.settings
+            is_found = run_finder(wanted, runs, settings, self._text_of)
         except ProblemError as error:
             self._say(problem_sentences(error.problems[0]), Tone.ERROR)
             if not self._table.content.found_rows:
@@ -188,6 +194,23 @@ class RunSearch(QObject):
         self._filter = wanted
         self._say("", Tone.MUTED)
         self._find(is_found if wanted != RunFilter() else None)
+
+    @Slot()
+    def _read_some(self) -> None:
+        """Make texts before somebody types: with the first letter all runs are searched."""
+        for run in self._unread[-_READ_AT_ONCE:]:
+            self._text_of(run)
+        del self._unread[-_READ_AT_ONCE:]
+        if not self._unread:
+            self._reading.stop()
+
+    def _text_of(self, run: RunSummary) -> str:
+        """What is searched of a run, made once."""
+        known, text = self._texts.get(run.name, (None, ""))
+        if known is not run:
+            text = searched_text(run)
+            self._texts[run.name] = run, text
+        return text
 
     def _find(self, is_found: Callable[[RunSummary], bool] | None) -> None:
         self._is_found = is_found
@@ -207,3 +230,13 @@ class RunSearch(QObject):
         self.note.setText(visible_line(text))
         self.note.setVisible(bool(text))
         set_tone(self.note, tone)
+
+
+def _hidden_text(hidden: Sequence[RunSummary]) -> str:
+    """Such as "3 evaluations hidden"; empty: nothing is."""
+    counts = Counter(_TASKS.get(run.task, run.task) for run in hidden)
+    parts = [
+        f"{formatting.count(count)} {task if count == 1 else f'{task}s'}"
+        for task, count in sorted(counts.items())
+    ]
+    return f"{', '.join(parts)} hidden" if parts else ""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from gpupanel.domain.outcome import SET_METRICS, Metrics
-from gpupanel.runs.history.run_settings import RunSettings, SettingValue, differing_keys
+from gpupanel.runs.history.run_settings import RunSettings, SettingKey, SettingValue, setting_keys
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui import formatting
 from gpupanel.ui.panels.runs_panel.columns import COLUMNS
@@ -40,7 +40,7 @@ class SettingColumns:
 
     def __init__(self) -> None:
         self._settings: Mapping[str, RunSettings] = {}
-        self._keys: tuple[tuple[str, bool], ...] = ()
+        self._keys: tuple[SettingKey, ...] = ()
         self._numeric: frozenset[str] = frozenset()
 
     @property
@@ -51,17 +51,19 @@ class SettingColumns:
     def set_settings(self, settings: Mapping[str, RunSettings]) -> None:
         """Take these settings, of each run by the name of its directory."""
         self._settings = settings
-        self._keys = differing_keys(settings)
-        texts = {
-            key for each in settings.values() for key, value in each.pairs if isinstance(value, str)
-        }
-        self._numeric = frozenset(key for key, _ in self._keys if key not in texts)
+        self._keys = setting_keys(settings)
+        self._numeric = frozenset(each.key for each in self._keys if each.is_number)
 
     def offers(self, runs: Iterable[RunSummary]) -> tuple[ColumnOffer, ...]:
         """What can be shown of these runs: settings that differ, metrics, all other settings."""
         made = [
-            (ColumnOffer(f"{_SETTING}{key}", setting_title(key), setting_tip(key)), differs)
-            for key, differs in self._keys
+            (
+                ColumnOffer(
+                    f"{_SETTING}{each.key}", setting_title(each.key), setting_tip(each.key)
+                ),
+                each.differs,
+            )
+            for each in self._keys
         ]
         differing = (
             ColumnOffer(each.key, each.title, each.tip, DIFFERS) for each, is_so in made if is_so

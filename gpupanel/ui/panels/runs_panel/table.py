@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from operator import is_
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QResizeEvent
@@ -85,8 +86,15 @@ class RunsTable(TableView[RunRow]):
         super().resizeEvent(event)
         self._columns.fit()
 
-    def set_runs(self, runs: tuple[RunSummary, ...]) -> None:
-        """Show these runs; choice, current row and the visible rows stay."""
+    def set_runs(self, runs: tuple[RunSummary, ...]) -> bool:
+        """Show these runs; choice, current row and the visible rows stay.
+
+        Returns:
+            Whether there was anything to bring up to date: of a run that goes on, time goes on.
+        """
+        is_same = len(runs) == len(self._runs) and all(map(is_, runs, self._runs))
+        if is_same and not any(run.is_running for run in runs):
+            return False
         bar = self.verticalScrollBar()
         content = self.content
         at = bar.value()
@@ -99,12 +107,15 @@ class RunsTable(TableView[RunRow]):
         if place is not None:
             bar.setValue(place)
         self._columns.fit()
+        return True
 
     def set_settings(self, settings: Mapping[str, RunSettings]) -> None:
         """What the runs were started with, by the names of their directories."""
         self._single.set_settings(settings)
-        self._columns.widths.forget()
-        self._rebuild()
+        shown = [key for key, is_shown in self._columns.shown.items() if is_shown]
+        if any(map(is_setting, (*shown, self._grouped_by))):
+            self._columns.widths.forget()
+            self._rebuild()
 
     @property
     def runs(self) -> tuple[RunSummary, ...]:

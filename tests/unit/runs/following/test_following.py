@@ -18,7 +18,14 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.directory.run_lock import hold_run_lock
-from gpupanel.runs.directory.tails import MOST_BYTES_A_READ, ByteTail, LineTail, TextTail
+from gpupanel.runs.directory.tails import (
+    MOST_BYTES_A_READ,
+    MOST_TEXT_A_READ,
+    MOST_TEXT_WAITING,
+    ByteTail,
+    LineTail,
+    TextTail,
+)
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.following.status import RunStage, RunStatus
 from gpupanel.runs.history.summaries import list_runs, summarize_run
@@ -132,6 +139,22 @@ def test_that_a_character_cut_in_two_is_read_whole(tmp_path: Path) -> None:
     assert tail.read() == ""
     path.write_bytes(content)
     assert tail.read() == "é"
+
+
+def test_that_of_a_long_log_only_the_end_is_read_in_portions(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    lines = [f"line {number:06}\n" for number in range(100_000)]
+    path.write_text("".join(lines))
+    tail = TextTail(path)
+    portions, skipped = [tail.read()], tail.skipped_bytes
+    while tail.has_more:
+        portions.append(tail.read())
+        assert tail.skipped_bytes == 0
+    read = "".join(portions)
+    assert read.splitlines(keepends=True) == lines[-(len(read) // len(lines[0])) :]
+    assert MOST_TEXT_WAITING - len(lines[0]) < len(read) <= MOST_TEXT_WAITING
+    assert skipped == path.stat().st_size - len(read)
+    assert max(map(len, portions)) <= MOST_TEXT_A_READ
 
 
 def test_that_a_follower_gives_each_thing_once(layout: RunLayout) -> None:
@@ -278,3 +301,29 @@ def test_that_a_damaged_run_is_still_listed(layout: RunLayout) -> None:
 
 def test_that_no_folder_means_no_runs(tmp_path: Path) -> None:
     assert list_runs(tmp_path / "nowhere") == ()
+
+
+def test_that_events_other_than_steps_come_a_thousand_at_a_time(layout: RunLayout) -> None:
+    written = [events.PhaseChanged(time_s=float(at), phase=Phase.TRAINING) for at in range(2_500)]
+    write(layout, *written)
+    follower = RunFollower(layout)
+    portions = [follower.poll()]
+    while portions[-1].has_more:
+        portions.append(follower.poll())
+    assert [len(each.parts) for each in portions] == [1_000, 1_000, 500]
+    assert [event for each in portions for event in each.events] == written
+
+
+def test_that_a_status_after_many_events_is_that_after_each_of_them(layout: RunLayout) -> None:
+    written = [
+        RunStarted(time_s=1.0, supervisor_pid=1),
+        steps(2, 10.0),
+        events.EpochDone(time_s=11.0, epoch=1, step=2, metrics=Metrics(val_loss=0.5), seconds=1.0),
+        steps(6, 14.0),
+        events.RunEnded(time_s=15.0, outcome=Outcome.STOPPED),
+    ]
+    one_by_one = RunStatus()
+    for event in written:
+        one_by_one = one_by_one.after(event)
+    assert RunStatus().after_all(written) == one_by_one
+    assert RunStatus().after_all(()) == RunStatus()

@@ -78,7 +78,8 @@ def test_that_the_axis_goes_on_where_it_stood(twice: bool) -> None:
 
 def test_that_legs_are_counted_without_it_by_whoever_goes_on() -> None:
     segments = RunSegments()
-    segments.see_lines(events.encode_event(each).encode() for each in (*written(twice=True), end()))
+    for each in (*written(twice=True), end()):
+        segments.see_block(events.encode_event(each).encode() + b"\n")
     segments.see(events.RunStarted(time_s=BEGUN_S + 2 * NIGHT_S, supervisor_pid=2))
     assert segments.lasted_s(BEGUN_S + 2 * NIGHT_S) == pytest.approx(200.0)
     segments.see(events.ClockJumped(time_s=BEGUN_S + 3 * NIGHT_S, gap_s=NIGHT_S - 50.0))

@@ -8,7 +8,7 @@ import pytest
 
 from gpupanel.domain.model import CnnModel
 from gpupanel.domain.profile import Profile
-from gpupanel.runs.history.run_settings import RunSettings, RunSettingsReader, differing_keys
+from gpupanel.runs.history.run_settings import RunSettings, RunSettingsReader, setting_keys
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.summaries import list_runs
 from tests.fakes.devices import TWO_UNEQUAL
@@ -77,14 +77,17 @@ def test_that_keys_that_differ_or_are_missing_somewhere_are_known(runs_dir: Path
             run.begin()
             run.end()
     settings = RunSettingsReader().read(list_runs(runs_dir))
-    differing = dict(differing_keys(settings))
+    differing = {each.key: each.differs for each in setting_keys(settings)}
     assert differing["model.source"]
     assert differing["model.filters"]
     assert not differing["training.epochs"]
     assert "name" not in differing
     # One that cannot be read makes no difference.
     with_unread = {**settings, "unread": RunSettings()}
-    assert dict(differing_keys(with_unread)) == differing
+    assert setting_keys(with_unread) == setting_keys(settings)
+    numbers = {each.key: each.is_number for each in setting_keys(settings)}
+    assert numbers["training.epochs"]
+    assert not numbers["model.source"]
 
 
 @pytest.mark.alone

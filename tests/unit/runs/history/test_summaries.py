@@ -21,9 +21,10 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.run_lock import is_supervised
 from gpupanel.runs.history import label as label_module
 from gpupanel.runs.history import run_record, summaries
+from gpupanel.runs.history.finding import run_finder
 from gpupanel.runs.history.label import change_label
 from gpupanel.runs.history.run_summary import RunProgress, RunSummary
-from gpupanel.runs.history.run_text import matches, run_outcome_text
+from gpupanel.runs.history.run_text import run_outcome_text
 from gpupanel.runs.history.summaries import RunLister, list_runs, summarize_run
 from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL
 from tests.fakes.many_runs import write_many_runs
@@ -496,4 +497,21 @@ def test_that_a_run_is_found_by_all_that_a_person_remembers(text: str, *, found:
         devices=("RTX 4090",),
         outcome=Outcome.COMPLETED,
     )
-    assert matches(run, parse_run_filter(text).words) is found
+    assert run_finder(parse_run_filter(text), (run,), {})(run) is found
+
+
+def test_that_a_lost_run_that_has_not_changed_is_not_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_many_runs(tmp_path / "runs", 12, TWO_UNEQUAL, steps=2)
+    lister = RunLister(tmp_path / "runs")
+    before = lister.list()
+    assert sum(run.outcome is Outcome.LOST for run in before) == 2
+    opened: list[Path] = []
+    for module in (run_record, summaries):
+        name = "read_record"
+        monkeypatch.setattr(module, name, lambda layout: opened.append(layout.root))
+    monkeypatch.setattr(summaries, "lost_segments_s", lambda layout, _: opened.append(layout.root))
+    again = lister.list()
+    assert all(one is other for one, other in zip(before, again, strict=True))
+    assert opened == []
