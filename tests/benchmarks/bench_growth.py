@@ -64,6 +64,7 @@ NAMES = {
     "list_cpu_s": "first listing, processor s",
     "list_again_cpu_s": "listed again, processor s",
     "shown_s": "page shown to list shown, s",
+    "shown_stall_ms": "longest stall until then, ms",
     "keystroke_cpu_s": "a letter of a search, processor s",
     "followed_s": "something new shown after, s",
     "terminal_cpu_s": "`gpupanel devices`, its table, processor s",

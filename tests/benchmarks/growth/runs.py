@@ -60,6 +60,8 @@ def measure(runs: int, folder: Path) -> dict[str, float]:
         binding.worker.settingsRead.connect(known.append)
         wait_until(lambda: bool(known))
         _breathe(1.0)
+        figures["shown_stall_ms"] = heart.figures()["stall_ms"]
+        heart = HeartBeat(qt)
         figures["keystroke_cpu_s"] = _use(page)
         changed = listed[-1][runs // 2]
         change_label(RunLayout(changed.path), name="another")
