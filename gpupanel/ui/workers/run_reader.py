@@ -95,6 +95,8 @@ class RunReader(Worker):
     def begin(self) -> None:
         """Start to follow; timers and watches belong to the thread that makes them."""
         with self._closed_on_error():
+            # First: a long history is read by another process, which takes its time to begin.
+            self._follower.begin()
             # The window's thread needs it for what is reported, and would stand still meanwhile.
             import numpy  # noqa: F401
 
@@ -114,7 +116,6 @@ class RunReader(Worker):
         self._watcher.directoryChanged.connect(self._on_changed)
         self._watcher.fileChanged.connect(self._on_changed)
         self._poll_timer.start()
-        self._follower.begin()
 
     @guarded_slot()
     def read(self) -> None:
