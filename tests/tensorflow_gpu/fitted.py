@@ -53,7 +53,7 @@ MODELS = {
     "CNN": TriedModel('source = "cnn"\nfilters = [32, 64, 128]\nhidden = [256]', 12),
     "ResNet": TriedModel('source = "resnet"', 16),
     "transformer": TriedModel(
-        'source = "transformer"\nblocks = 6\nwidth = 128\nhidden_units = 512', 10, WORDS
+        'source = "transformer"\nblocks = 6\nwidth = 128\nhidden_units = 512', 20, WORDS
     ),
     "MobileNetV2": TriedModel('source = "MobileNetV2"', 16),
     "EfficientNetB0": TriedModel('source = "EfficientNetB0"', 20),
