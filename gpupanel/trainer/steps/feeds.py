@@ -32,14 +32,14 @@ def make_feed(
         with_neighbour,
         most_call_bytes(plan),
     )
-    features, devices = held_rows(examples.features), own_devices(plan)
-    stays = any(
+    held, devices = held_rows(examples.features), own_devices(plan)
+    # A copy is one of the whole array, of which these may be a few rows.
+    if held is None or any(
         plan.replicas[number].data_on_host
-        or ("GPU" not in device and len(examples) * examples.example_bytes > _MOST_COPIED_BYTES)
+        or ("GPU" not in device and held.array.nbytes > _MOST_COPIED_BYTES)
         for number, device in devices.items()
-    )
-    if features is None or stays:
+    ):
         return StreamedFeed(examples, devices, most_steps)
     # Another process, which has no room, brings what its calls take.
     bound = most_steps if len(plan.gang) > 1 else None
-    return ResidentFeed(features, examples.labels, plan, copies, bound)
+    return ResidentFeed(held, examples.labels, plan, copies, bound)

@@ -116,7 +116,11 @@ def steps_of_a_call() -> dict[str, bool]:
     in_memory = make_feed(
         Examples(np.zeros((4, 2**20), np.uint8), LABELS[:4]), plan_of(1), DataCopies()
     )
+    # Zeros that nobody writes take no memory: 72 MiB, of which one row validates.
+    much = Examples(np.zeros((9, 2**23), np.uint8), LABELS[:9])
+    few = make_feed(much.subset(np.array([4], np.int32)), plan_of(1), DataCopies())
     return {
+        "few_of_much": isinstance(few, StreamedFeed),
         "fullest_process": (
             most_steps((16,)) == most_steps((12, 4)) == most_steps((15,), with_neighbour=True) == 8
             and most_steps((12, 4), (0, 1)) == most_steps((4, 12), (0, 1)) == 10

@@ -56,6 +56,10 @@ def test_that_examples_in_memory_bound_no_call(found: dict[str, bool]) -> None:
     assert found["in_memory"]
 
 
+def test_that_a_few_rows_of_a_large_array_are_no_reason_to_copy_it(found: dict[str, bool]) -> None:
+    assert found["few_of_much"]
+
+
 def test_that_calls_that_are_launched_before_others_end_sum_the_right_examples(
     found: dict[str, bool],
 ) -> None:
