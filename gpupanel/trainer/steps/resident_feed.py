@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
 import tensorflow as tf
 
 from gpupanel.domain.plan import LaunchPlan
@@ -38,13 +37,8 @@ class ResidentFeed:
         self.examples = len(labels)
         self._devices = own_devices(plan)
         self._features = features
-        # In the order of the array, so that one index finds both.
-        of_array = labels
-        if features.rows is not None:
-            of_array = np.zeros((len(features.array), *labels.shape[1:]), labels.dtype)
-            of_array[features.rows] = labels
         self._copies = {
-            replica: (copies.on(device, features.array), copies.on(device, of_array))
+            replica: (copies.on(device, features.array), copies.on(device, labels))
             for replica, device in self._devices.items()
         }
         self._dtypes = features.array.dtype, labels.dtype
@@ -53,7 +47,8 @@ class ResidentFeed:
     @property
     def signature(self) -> tuple[tf.TensorSpec, ...]:
         """See :attr:`Feed.signature`."""
-        return (tf.TensorSpec([None, None], tf.int32),)
+        indices = tf.TensorSpec([None, None], tf.int32)
+        return (indices, indices)
 
     def expect(self, coming: Sequence[tuple[Indices, Indices]]) -> None:
         """Nothing: everything is there."""
@@ -70,7 +65,8 @@ class ResidentFeed:
     ) -> tuple[tf.Tensor, ...]:
         """See :meth:`Feed.tensors`."""
         del bounds, place
-        return (tf.constant(self._features.places(batches)),)
+        # Features may be some rows of an array that other sets have others of; labels are not.
+        return (tf.constant(self._features.places(batches)), tf.constant(batches))
 
     def part(
         self,
@@ -82,9 +78,9 @@ class ResidentFeed:
     ) -> tuple[tf.Tensor, tf.Tensor]:
         """See :meth:`Feed.part`."""
         features, labels = self._copies[replica]
-        indices = tensors[0][step, first:end]
+        places, indices = (each[step, first:end] for each in tensors)
         with tf.device(features.device):
-            found, of_them = tf.gather(features, indices), tf.gather(labels, indices)
+            found, of_them = tf.gather(features, places), tf.gather(labels, indices)
             of_features, of_labels = self._dtypes
             given = labels_of(of_them, of_labels, self._devices[replica])
             return features_of(found, of_features), given
