@@ -172,8 +172,8 @@ def _of_rungs(profile: Profile, sweep: SweepSettings) -> Iterator[Problem]:
         yield Problem(
             code="sweep_rungs_wrong",
             field="sweep.first_rung",
-            message=f"The first rung is after epoch {first:,}, and trials have {training.epochs:,} "
-            "epochs: none would be paused, and all be trained to their end.",
+            message=f"The first rung is after epoch {first:,}, and trials end after epoch "
+            f"{training.epochs:,}: none would be paused, and all be trained to their end.",
             hint="Set sweep.first_rung lower, or training.epochs higher.",
         )
     every, is_swept = training.validate_every, "training.validate_every" in sweep.values

@@ -55,7 +55,7 @@ RATES = '"training.learning_rate" = [0.1, 0.01]'
             "epochs = 9",
             RATES,
             (
-                "The first rung is after epoch 9, and trials have 9 epochs: none would be paused, "
+                "The first rung is after epoch 9, and trials end after epoch 9: none would be paused, "
                 "and all be trained to their end."
             ),
         ),
