@@ -55,8 +55,8 @@ RATES = '"training.learning_rate" = [0.1, 0.01]'
             "epochs = 9",
             RATES,
             (
-                "The first rung is after epoch 9, and trials end after epoch 9: none would be paused, "
-                "and all be trained to their end."
+                "The first rung is after epoch 9, and trials end after epoch 9: none would be "
+                "paused, and all be trained to their end."
             ),
         ),
         (f"{HALVING}\nfirst_rung = 9", "epochs = 9", '"training.epochs" = [5, 50]', None),
