@@ -99,8 +99,11 @@ def npy_parts(file: IO[bytes], header: NpyHeader, rows: int) -> Iterator[npt.NDA
         rows: Of each part but the last.
 
     Raises:
+        ValueError: Its first axis varies fastest.
         EOFError: It is cut short; or another error, as :func:`read_header` has it.
     """
+    if header.is_fortran:
+        raise ValueError("the first axis of the array varies fastest")
     count, *others = header.shape
     row_bytes = math.prod(others) * header.dtype.itemsize
     for row in range(0, count, rows):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, islice
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
@@ -37,6 +37,7 @@ _FIRST_NS, _LAST_NS = -(2**63), 2**63 - 1 - _RECENT_NS
 
 Flags = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int32]
+Kind = TypeVar("Kind")
 
 
 class FilePrint(NamedTuple):
@@ -169,6 +170,18 @@ class FilePrints:
         is_settled = before.settled_ns[was] < looked_ns
         untouched[here] = (self.marks[here] == before.marks[was]) & is_settled
         return untouched
+
+
+def read_json(content: bytes, kind: type[Kind]) -> Kind:
+    """What :func:`json_with_prints` has written, its prints still as they stand there.
+
+    Raises:
+        ValueError: It is damaged.
+    """
+    try:
+        return msgspec.json.decode(content, type=kind)
+    except msgspec.MsgspecError as error:
+        raise ValueError(str(error)) from error
 
 
 def json_with_prints(fields: object, key: str, prints: FilePrints) -> Iterator[bytes]:

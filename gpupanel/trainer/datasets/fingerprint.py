@@ -17,7 +17,13 @@ import numpy.typing as npt
 
 from gpupanel.domain.value import Value
 from gpupanel.trainer.datasets.examples import Array, DataSet, Examples
-from gpupanel.trainer.datasets.file_prints import THREADS, DataFiles, FilePrints, json_with_prints
+from gpupanel.trainer.datasets.file_prints import (
+    THREADS,
+    DataFiles,
+    FilePrints,
+    json_with_prints,
+    read_json,
+)
 
 _CHUNK_BYTES = 8 * 2**20
 
@@ -67,10 +73,7 @@ class Fingerprint:
         Raises:
             ValueError: It is damaged.
         """
-        try:
-            saved = msgspec.json.decode(content, type=_SavedWithFiles)
-        except msgspec.MsgspecError as error:
-            raise ValueError(str(error)) from error
+        saved = read_json(content, _SavedWithFiles)
         return cls(saved.looked_ns, saved.arrays, FilePrints.from_json(saved.files))
 
 

@@ -28,7 +28,7 @@ from gpupanel.files.guarded_files import read_file, remove, rename
 from gpupanel.files.locks import lock_in_folder
 from gpupanel.files.whole_files import whole_file
 from gpupanel.trainer.datasets.examples import Array, Indices
-from gpupanel.trainer.datasets.file_prints import DataFiles, FilePrints, json_with_prints
+from gpupanel.trainer.datasets.file_prints import DataFiles, FilePrints, json_with_prints, read_json
 from gpupanel.trainer.datasets.images.decode_ahead import chunks, read_ahead
 from gpupanel.trainer.datasets.images.decoded_problems import (
     disk_problems,
@@ -73,10 +73,7 @@ class _Record:
         Raises:
             ValueError: It is damaged.
         """
-        try:
-            saved = msgspec.json.decode(content, type=_SavedWithPrints)
-        except msgspec.MsgspecError as error:
-            raise ValueError(str(error)) from error
+        saved = read_json(content, _SavedWithPrints)
         return cls(saved.looked_ns, FilePrints.from_json(saved.prints), saved.unreadable)
 
 
