@@ -5,10 +5,14 @@
     run = api.run("digits.toml")
     run.outcome, run.metrics()["val_accuracy"].values
 
+In a training loop of one's own, ``from gpupanel.api import report`` and
+``report(step=i, loss=loss)`` draw its curves where it runs under the panel.
+
 What is listed in ``__all__`` follows semantic versioning, with the names, arguments and attributes
 that are documented; what stands elsewhere in the package may change with any version.
 """
 
+from gpupanel.api.reporting import report
 from gpupanel.api.run import MetricCurve, Run
 from gpupanel.api.session import check, devices, open_run, run, runs
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
@@ -32,6 +36,7 @@ __all__ = [
     "check",
     "devices",
     "open_run",
+    "report",
     "run",
     "runs",
 ]

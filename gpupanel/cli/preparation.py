@@ -26,21 +26,22 @@ from gpupanel.runs.readiness import (
 
 
 def prepared(
-    path: Path, *, with_preview: bool = False, mend: bool = False
+    profile: Profile | Path, *, with_preview: bool = False, mend: bool = False
 ) -> tuple[Profile, Preparation]:
-    """The profile in a file, and what would happen with it on this machine.
+    """A profile, and what would happen with it on this machine.
 
     Args:
-        path: The file.
+        profile: It, or its file.
         with_preview: Also report what is wrong with the data.
         mend: Apply the fixes that are offered for errors and warnings first.
 
     Raises:
         ProblemError: The file holds no profile, or its cluster cannot be asked.
     """
-    profile = read_profile(path)
+    if isinstance(profile, Path):
+        profile = read_profile(profile)
     preview = None
-    if with_preview:
+    if with_preview and profile.script is None:
         preview = preview_data(preview_request(anchored(profile, Path.cwd())))
     machine = read_machines_for(profile)
     # What could not be used would be asked about again, which takes seconds.
@@ -50,13 +51,13 @@ def prepared(
     return profile, prepared_on(machine, profile, preview, ask_support)
 
 
-def startable(path: Path) -> tuple[Profile, LaunchPlan, Preparation]:
+def startable(profile: Profile | Path) -> tuple[Profile, LaunchPlan, Preparation]:
     """A profile that may start, its plan, and what else there is to say.
 
     Raises:
         ProblemError: It may not start.
     """
-    return _startable(*prepared(path))
+    return _startable(*prepared(profile))
 
 
 def startable_as_allocated(profile: Profile) -> tuple[Profile, LaunchPlan, Preparation]:

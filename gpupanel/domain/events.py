@@ -35,6 +35,10 @@ Shape = Annotated[tuple[int, ...], Field(max_length=MOST_AXES)]
 """The shape of a tensor."""
 
 
+MOST_FIGURES = 200
+"""The most figures of a program of the person's own that are drawn."""
+
+
 class Phase(StrEnum):
     """What the trainer is doing, in the order in which it happens."""
 
@@ -51,6 +55,8 @@ class Phase(StrEnum):
     EVALUATING = "evaluating"
     PREDICTING = "predicting"
     SAVING = "saving"
+    RUNNING = "running"
+    """A program of the person's own: what it does at the moment nobody knows."""
 
 
 class _Event(Value):
@@ -99,6 +105,48 @@ class RunRestarted(_Event):
     problem: Problem | None = None
     changes: Annotated[tuple[Change, ...], PerPlace] = ()
     accepts_changed_data: bool = False
+
+
+class ScriptStarted(_Event):
+    """The program of the person's own was started; said again by each start of the run.
+
+    Attributes:
+        pid: Of its process.
+        program: The name of its file.
+    """
+
+    kind: Literal["script_started"] = "script_started"
+    pid: int
+    program: str
+
+
+class FitBegan(_Event):
+    """A program of the person's own called Keras's ``fit``.
+
+    Attributes:
+        epochs: After which it ends, counted from the first epoch of the run; those of earlier calls
+            of ``fit`` are among them.
+        steps_per_epoch: ``None``: Keras does not know it before an epoch has ended.
+    """
+
+    kind: Literal["fit_began"] = "fit_began"
+    epochs: int
+    steps_per_epoch: int | None = None
+
+
+class FiguresReported(_Event):
+    """Figures that a program of the person's own reports; of each name at most 20 a second.
+
+    Attributes:
+        step: Of the program, as it counts them; ``None``: it did not say.
+        epoch: Likewise.
+        figures: By the names that the program gives them.
+    """
+
+    kind: Literal["figures_reported"] = "figures_reported"
+    step: int | None = None
+    epoch: int | None = None
+    figures: Annotated[dict[str, float], Field(max_length=MOST_FIGURES)]
 
 
 class ClockJumped(_Event):
@@ -555,6 +603,9 @@ KnownEvent = (
     RunStarted
     | TrainerStarted
     | RunRestarted
+    | ScriptStarted
+    | FitBegan
+    | FiguresReported
     | ClockJumped
     | TrainingResumed
     | PhaseChanged

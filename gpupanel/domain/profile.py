@@ -1,8 +1,8 @@
 """A profile: what a person chose, saved as a TOML file whose format is public."""
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.cluster import ClusterSettings
@@ -11,6 +11,7 @@ from gpupanel.domain.fine_tuning import FineTuning
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.memory import DEFAULT_MEMORY_KEY, Allocator, GrowingMemory, MemoryPolicy
 from gpupanel.domain.model import DEFAULT_MODEL, ModelSettings
+from gpupanel.domain.script import ScriptSettings
 from gpupanel.domain.setting import setting
 from gpupanel.domain.strategy import StrategySettings
 from gpupanel.domain.sweep import SweepSettings
@@ -79,8 +80,8 @@ class Profile(Value):
     )
     task: Task = setting(
         "Task",
-        "Train a model, or run a saved one on all devices. Only the settings of the task are "
-        "shown.",
+        "Train a model, run a saved one on all devices, or run a program of your own. Only the "
+        "settings of the task are shown.",
         default="train",
         choices=(
             Choice("train", "Train", "A model learns from the data."),
@@ -94,6 +95,11 @@ class Profile(Value):
                 "Predict",
                 "A saved model predicts each example; the predictions are written to a file, "
                 "in order.",
+            ),
+            Choice(
+                "script",
+                "Own program",
+                "A program of your own, such as train.py, runs on the chosen devices, unedited.",
             ),
         ),
     )
@@ -110,6 +116,11 @@ class Profile(Value):
     model: ModelSettings = DEFAULT_MODEL
     training: TrainingSettings = TrainingSettings()
     inference: InferenceSettings = InferenceSettings()
+    script: ScriptSettings | None = Field(
+        default=None,
+        description="A program of your own that runs in place of `[data]`, `[model]`, "
+        "`[training]` and `[inference]`, which such a profile does not have.",
+    )
     cluster: ClusterSettings | None = Field(
         default=None,
         description="The Ray cluster whose nodes train, where one machine is not enough. "
@@ -120,6 +131,12 @@ class Profile(Value):
         description="What `gpupanel sweep PROFILE` tries: settings with values or ranges, each "
         "trial a run of its own. A run of the profile alone does without it.",
     )
+
+    @model_validator(mode="after")
+    def _script_is_the_task(self) -> Self:
+        if (self.task == "script") != (self.script is not None):
+            raise ValueError('the task "script" and the table [script] go together')
+        return self
 
     @property
     def leaves_examples_open(self) -> bool:

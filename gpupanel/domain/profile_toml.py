@@ -10,12 +10,14 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_migrations import migrated
 from gpupanel.domain.profile_mistakes import mistakes, too_much
+from gpupanel.domain.script_document import REPLACED, with_task
 from gpupanel.domain.toml_text import read_toml
 
 
 def dump_profile(profile: Profile) -> str:
     """The profile as TOML text, every key written out; :func:`parse_profile` reads it back."""
-    return tomli_w.dumps(_without_none(profile.model_dump(mode="json")))
+    left_out = set[str]() if profile.script is None else set(REPLACED)
+    return tomli_w.dumps(_without_none(profile.model_dump(mode="json", exclude=left_out)))
 
 
 def parse_profile(text: str) -> Profile:
@@ -47,7 +49,7 @@ def profile_from_document(document: dict[str, Any]) -> Profile:
     if beyond is not None:
         raise ProblemError(too_much(beyond.path, beyond.words))
     try:
-        return Profile.model_validate(migrated(document))
+        return Profile.model_validate(with_task(migrated(document)))
     except ValidationError as error:
         raise ProblemError(*mistakes(error.errors())) from error
 

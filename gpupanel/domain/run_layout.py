@@ -50,6 +50,14 @@ class RunLayout:
     """The file that builds the model; absent where the profile names none."""
     data_code = _Inside("code/data.py")
     """The file that loads the data; absent where the profile names none."""
+    script_code = _Inside("code/program")
+    """The program of the person's own, as it was when the run was started; it runs in its place."""
+    script_command = _Inside("code/program.toml")
+    """How that is started, as it was trusted."""
+    script_reports = _Inside("reports.jsonl")
+    """What the program reports, until it is among the events; there while it runs."""
+    script_files = _Inside("program")
+    """The folder in which the program may keep what it continues from."""
     start_model = _Inside("start.keras")
     """The saved model that is trained further, as it was when the run was started."""
     data_fingerprint = _Inside("data.json")

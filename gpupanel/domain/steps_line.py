@@ -26,7 +26,8 @@ class StepsLine:
         examples: Examples of the reported steps.
         loss: Mean over those examples.
         accuracy: Fraction right over those examples; ``None`` where values are predicted.
-        examples_per_second: Over the reported steps.
+        examples_per_second: Over the reported steps; ``None``: a program of the person's own does
+            not say how many a step takes.
         learning_rate: Of the last of them; ``None``: an earlier version wrote this.
         gradient_norm: Mean over the reported steps of the global norm of the whole batch's
             gradient, before it is clipped; with ``parameter_server`` each batch is that of one
@@ -63,7 +64,7 @@ class StepsLine:
         ),
     ] = None
     examples_per_second: Annotated[
-        float,
+        float | None,
         Metric(
             "Examples per second",
             "Training only: validation and start-up are not counted.",
@@ -71,7 +72,7 @@ class StepsLine:
             column="Speed",
             more_is_better=True,
         ),
-    ]
+    ] = None
     learning_rate: Annotated[
         float | None,
         Metric(

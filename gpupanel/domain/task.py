@@ -2,5 +2,5 @@
 
 from typing import Literal
 
-Task = Literal["train", "evaluate", "predict"]
-"""What is done with the data."""
+Task = Literal["train", "evaluate", "predict", "script"]
+"""Train, run a saved model, or run a program of the person's own."""

@@ -233,6 +233,15 @@ def check_folder(path: Path, within: Path | None = None) -> bool:
         return False
 
 
+def holds_anything(path: Path, within: Path | None = None) -> bool:
+    """Whether there is such a folder, and anything in it.
+
+    Raises:
+        UnsafeFileError: A link or another thing that is no folder has its name.
+    """
+    return check_folder(path, within) and next(path.iterdir(), None) is not None
+
+
 def _opened(path: Path, flags: int, within: Path | None) -> int:
     with opened_folder(path.parent, within) as folder:
         try:

@@ -248,7 +248,7 @@ def _plan(
         all_reduce=way,
         replicas=replicas,
         places=layout.places,
-        global_batch_size=planned_batch_size(profile),
+        global_batch_size=planned_batch_size(profile, len(replicas)),
         accumulation_steps=profile.training.accumulation_steps if trains else 1,
         balanced=trains and is_balanced(profile, len(replicas)),
         processes=layout.processes,

@@ -66,12 +66,14 @@ def lay_out(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> Layout:
     kind = profile.strategy.kind
     if kind in GANG_KINDS:
         return _of_gang(profile, devices)
-    if kind is StrategyKind.ONE_DEVICE:
+    # A program of the person's own uses of the devices what it wants.
+    uses_one = kind is StrategyKind.ONE_DEVICE and profile.script is None
+    if uses_one:
         # The others stay hidden: TensorFlow would make a context on each that it sees.
         devices = devices[:1]
     planned = planned_devices(profile, devices)
     places = _places(planned)
-    if kind is StrategyKind.ONE_DEVICE:
+    if uses_one:
         places = places[:1]
     parallel = kind is StrategyKind.MODEL_PARALLEL
     each = devices_of_replica(profile, len(places)) if parallel else 1

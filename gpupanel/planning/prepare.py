@@ -17,7 +17,7 @@ from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.memory_estimate import largest_batch, memory_estimate, with_data_placed
 from gpupanel.planning.memory_room import room_mib
 from gpupanel.planning.other_processes import OtherProcesses, other_processes
-from gpupanel.planning.rules.registry import RULES
+from gpupanel.planning.rules.registry import rules_of
 
 _ORDER = list(Severity)
 _MOST_FIXES = 50
@@ -65,7 +65,7 @@ def prepare(
     """
     context = planning_context(profile, inventory, known)
     context = replace(context, plan=with_data_placed(context))
-    problems = [problem for rule in RULES for problem in rule(context)]
+    problems = [problem for rule in rules_of(context) for problem in rule(context)]
     rooms = {gpu.key_on_node: room_mib(context, gpu.key) for gpu in context.gpus}
     available = {key: room for key, room in rooms.items() if room is not None}
     return Preparation(

@@ -19,6 +19,7 @@ _MAY_DIFFER: tuple[_Path, ...] = (
     ("inference",),
     # Nor on what was to be tried.
     ("sweep",),
+    ("script", "max_restarts"),
     # Where decoded examples are kept: they are the same.
     ("data", "cache"),
     *(

@@ -9,11 +9,18 @@ from collections.abc import Sequence
 from gpupanel.domain.profile import Profile
 
 
-def planned_batch_size(profile: Profile) -> int:
-    """Examples of one optimizer update, or of one call of the tasks that do not train."""
-    if profile.task == "train":
-        return profile.training.global_batch_size
-    return profile.inference.batch_size
+def planned_batch_size(profile: Profile, replica_count: int) -> int:
+    """Examples of one optimizer update, or of one call of the tasks that do not train.
+
+    What a program of the person's own does nobody knows: it counts as one for each replica.
+    """
+    match profile.task:
+        case "train":
+            return profile.training.global_batch_size
+        case "script":
+            return replica_count
+        case "evaluate" | "predict":
+            return profile.inference.batch_size
 
 
 def planned_shares(profile: Profile, replica_count: int) -> tuple[int, ...] | None:
@@ -21,7 +28,9 @@ def planned_shares(profile: Profile, replica_count: int) -> tuple[int, ...] | No
 
     Balanced shares begin as equal ones: they are measured when the run starts.
     """
-    batch, shares = planned_batch_size(profile), profile.strategy.shares
+    batch, shares = planned_batch_size(profile, replica_count), profile.strategy.shares
+    if profile.script is not None:
+        return (1,) * replica_count
     if not profile.strategy.divides_batches:
         # Workers of a parameter server take whole batches by turns.
         return (batch,) * replica_count

@@ -7,7 +7,7 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.training import TrainingSettings
-from gpupanel.files.guarded_files import open_to_read, status
+from gpupanel.files.guarded_files import holds_anything, open_to_read, status
 from gpupanel.files.plan_file import NewerPlanError, read_plan
 from gpupanel.planning.resuming import resume_differences
 from gpupanel.runs.directory.profile_file import read_run_profile
@@ -15,7 +15,9 @@ from gpupanel.runs.directory.run_folder import has_checkpoint
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.summaries import summarize_run
 
-_PROGRESS = (b'"kind":"steps_done"', b'"kind":"examples_done"')
+_PROGRESS = tuple(
+    f'"kind":"{kind}"'.encode() for kind in ("steps_done", "examples_done", "figures_reported")
+)
 _LONGEST_WORD = max(map(len, _PROGRESS))
 _PIECE_BYTES = 2**20
 
@@ -44,7 +46,10 @@ def resume_problem(layout: RunLayout, wanted: Profile | None = None) -> Problem 
     has_more = wanted is not None and _trains_on(started.training, wanted.training)
     if summary.outcome is Outcome.COMPLETED and not has_more:
         return _nothing_to_resume(layout, "it has come to its end")
-    if not has_checkpoint(layout) and _has_progressed(layout):
+    if started.script is not None:
+        if not holds_anything(layout.script_files, layout.root) and _has_progressed(layout):
+            return _nothing_to_resume(layout, "it has kept nothing in report.checkpoint_folder")
+    elif not has_checkpoint(layout) and _has_progressed(layout):
         return _nothing_to_resume(layout, "it has saved no checkpoint")
     return _plan_problem(layout) if wanted is None else None
 

@@ -15,6 +15,7 @@ from gpupanel.domain.process_environment import (
 )
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.file_obstacles import NO_SPACE
+from gpupanel.files.guarded_files import holds_anything
 from gpupanel.files.patient_log import MAY_PASS
 from gpupanel.files.process_log import write_to_process_log
 from gpupanel.trainer.event_writer import EventWriter
@@ -140,14 +141,21 @@ def _train_started(run: StartedRun, work: Work, events: EventWriter, record: Tra
 def _outcome(run: StartedRun, interruption: Interruption) -> Outcome:
     """Suspended is what can go on: where nothing was saved yet, it was merely stopped."""
     suspends = interruption in (Interruption.SUSPEND, Interruption.SUSPEND_AFTER_EPOCH)
-    saved = suspends and Checkpoints(run.layout.checkpoints).saved()
+    if run.profile.script is not None:
+        saved = suspends and holds_anything(run.layout.script_files, run.layout.root)
+    else:
+        saved = suspends and bool(Checkpoints(run.layout.checkpoints).saved())
     return Outcome.SUSPENDED if saved else Outcome.STOPPED
 
 
 def _work_of(run: StartedRun) -> Work:
-    if run.profile.task != "train":
-        return _infer
-    return _serve if run.serves else _train
+    match run.profile.task:
+        case "script":
+            return _run_program
+        case "evaluate" | "predict":
+            return _infer
+        case "train":
+            return _serve if run.serves else _train
 
 
 def _end(
@@ -237,6 +245,14 @@ def _train(
         report_data(run, examples, events)
         start_up.go_on()
         return train(run, examples, events, interruptions, record, joined)
+
+
+def _run_program(
+    run: StartedRun, events: EventWriter, interruptions: Interruptions, record: TrainingRecord
+) -> Interruption | None:
+    from gpupanel.trainer.own_program.process import run_program
+
+    return run_program(run, events, interruptions, record)
 
 
 def _infer(

@@ -19,7 +19,7 @@ from gpupanel.domain.visible_text import as_utf8
 from gpupanel.planning.rules.inference_rules import inference_kinds
 from gpupanel.ui.dropped_files import IMAGE_FILES, kind_of_files, kind_to_predict_on
 
-Task = Literal["train", "evaluate", "predict"]
+from gpupanel.domain.task import Task
 
 
 class TaskChoices(Value):

@@ -1,4 +1,4 @@
-"""Every rule of a session, in the order in which its problems are shown."""
+"""The rules of each kind of session, in the order in which its problems are shown."""
 
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -27,6 +27,7 @@ from gpupanel.planning.rules import (
     process_rules,
     range_rules,
     replica_rules,
+    script_rules,
     self_test_rules,
     share_rules,
     shell_rules,
@@ -157,3 +158,38 @@ RULES: Final[tuple[Rule, ...]] = (
     model_size_rules.data_above_memory,
     sweep_rules.sweep_cannot_start,
 )
+
+SCRIPT_RULES: Final[tuple[Rule, ...]] = (
+    device_rules.absent_devices,
+    device_rules.lost_devices,
+    device_rules.unresponsive_devices,
+    compute_mode_rules.computing_prohibited,
+    compute_mode_rules.held_by_one_process,
+    visibility_rules.hidden_gpus,
+    visibility_rules.numbers_not_sure,
+    visibility_rules.named_and_hidden,
+    shell_rules.shell_variables,
+    mig_rules.partitioned_gpus,
+    mig_rules.instance_not_alone,
+    device_rules.mixed_kinds,
+    memory_rules.policy_of_cpu,
+    memory_rules.policy_without_gpus,
+    memory_rules.limit_with_cuda_malloc_async,
+    memory_rules.policy_of_absent_device,
+    memory_rules.limit_above_memory,
+    memory_rules.gpu_nearly_full,
+    growth_rules.growth_differs,
+    script_rules.strategy_of_own_loop,
+    script_rules.mirrored_without_python,
+    script_rules.shares_of_fit,
+    strategy_rules.keys_unused,
+    strategy_rules.single_logical_device,
+    script_rules.limits_of_other_processes,
+    script_rules.sweep_of_program,
+)
+"""Of a program of the person's own: of data, model and training nothing is known."""
+
+
+def rules_of(context: PlanningContext) -> tuple[Rule, ...]:
+    """Those that a session is held to."""
+    return RULES if context.profile.script is None else SCRIPT_RULES

@@ -36,7 +36,8 @@ def shares_unused(context: PlanningContext) -> Iterator[Problem]:
 
 def batch_smaller_than_replicas(context: PlanningContext) -> Iterator[Problem]:
     """Equal or measured shares of a batch that has not an example for each replica."""
-    batch, replica_count = planned_batch_size(context.profile), _sharing_replicas(context)
+    replica_count = _sharing_replicas(context)
+    batch = planned_batch_size(context.profile, replica_count)
     if batch >= replica_count or not isinstance(context.profile.strategy.shares, str):
         return
     then = f"{replica_count - batch} of them will only wait"
@@ -64,7 +65,8 @@ def batch_smaller_than_replicas(context: PlanningContext) -> Iterator[Problem]:
 
 def shares_do_not_fit(context: PlanningContext) -> Iterator[Problem]:
     """Shares that are not as many as replicas, or do not sum to the global batch."""
-    batch, replica_count = planned_batch_size(context.profile), _sharing_replicas(context)
+    replica_count = _sharing_replicas(context)
+    batch = planned_batch_size(context.profile, replica_count)
     shares = context.profile.strategy.shares
     if isinstance(shares, str) or not replica_count:
         return

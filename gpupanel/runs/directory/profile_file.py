@@ -12,6 +12,7 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import dump_profile, parse_profile
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.script import ScriptSettings
 from gpupanel.domain.toml_text import read_toml
 from gpupanel.files.guarded_files import open_to_read
 from gpupanel.files.regular_files import open_regular
@@ -137,7 +138,7 @@ def _document_above_tables(text: str) -> dict[str, Any]:
 
 
 def anchored(profile: Profile, folder: Path) -> Profile:
-    """The profile with relative paths of data and model taken from that folder, absolute.
+    """The profile with relative paths of data, model and program taken from that folder, absolute.
 
     Raises:
         ProblemError: Such a path cannot be used, or not be written into a profile.
@@ -209,7 +210,19 @@ def _with_paths(profile: Profile, change: Callable[[str, str, str], str]) -> Pro
             for key, path in value.chosen_paths.items()
         }
         update[table] = value.model_copy(update=paths)
+    if profile.script is not None:
+        update["script"] = _script_with_paths(profile.script, change)
     return profile.model_copy(update=update)
+
+
+def _script_with_paths(
+    script: ScriptSettings, change: Callable[[str, str, str], str]
+) -> ScriptSettings:
+    named = {"path": script.path, "working_directory": script.working_directory}
+    if os.sep in script.python:  # else it is a command, which PATH has
+        named["python"] = script.python
+    paths = {key: change(f"script.{key}", path, "") for key, path in named.items() if path}
+    return script.model_copy(update=paths)
 
 
 def _not_a_profile(path: Path, why: str) -> Problem:

@@ -4,9 +4,10 @@ import sys
 from array import array
 from collections.abc import Iterable
 from enum import StrEnum
+from itertools import islice
 from typing import Self, assert_never
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from gpupanel.domain import events
 from gpupanel.domain.clock_jumps import SkippedTime
@@ -25,7 +26,7 @@ _INFERENCE = (Phase.EVALUATING, Phase.PREDICTING)
 _EPOCHS = ("training", "epochs")
 _MOST_FINDINGS = 100
 """More kinds than there are: a stranger's file has no end."""
-_RUNNING = (Phase.TRAINING, Phase.VALIDATING, Phase.TESTING, *_INFERENCE)
+_RUNNING = (Phase.TRAINING, Phase.VALIDATING, Phase.TESTING, Phase.RUNNING, *_INFERENCE)
 
 
 class Download(Value):
@@ -81,6 +82,8 @@ class RunStatus(Value):
         kept_epoch: The epoch of which the metrics are once the run ended and its model was saved.
         best: The epoch that validated best; ``None`` without validation.
         problems: Reported by the run so far; the one that ended it is the last.
+        program: The name of the program of the person's own that runs; empty: none does.
+        figures: The last value of each figure that it reported beside loss and metrics.
         pids: The processes of the run, by their place in the gang; the first one trains alone or
             leads.
         process_names: Their names for people ("worker 1").
@@ -123,6 +126,8 @@ class RunStatus(Value):
     ended_before_s: float | None = None
     stage: RunStage = RunStage.STARTING
     phase: Phase = Phase.STARTING
+    program: str = ""
+    figures: dict[str, float] = Field(default_factory=dict)
     pids: tuple[int, ...] = ()
     process_names: tuple[str, ...] = ()
     download: Download | None = None
@@ -221,8 +226,8 @@ class RunStatus(Value):
 
     @property
     def saved_work(self) -> SavedWork | None:
-        """What of a training is saved by now; ``None`` where a saved model is used."""
-        if self.evaluates:
+        """What of a training is saved by now; ``None`` where none of gpupanel's own goes on."""
+        if self.evaluates or self.program:
             return None
         has_model = self.model_step is not None and self.model_step == self.step
         # Until it goes on, what was done before it was last started is not lost once more.
@@ -264,6 +269,16 @@ class RunStatus(Value):
                 }
             case events.RunRestarted():
                 return self._restart_changes(event)
+            case events.ScriptStarted():
+                return {"program": event.program}
+            case events.FitBegan():
+                steps = event.steps_per_epoch
+                return {
+                    "epoch_total": event.epochs,
+                    "step_total": None if steps is None else steps * event.epochs,
+                }
+            case events.FiguresReported():
+                return self._figure_changes(event)
             case events.ClockJumped():
                 return {"skipped": self.skipped.after(event)}
             case events.TrainingResumed():
@@ -350,6 +365,15 @@ class RunStatus(Value):
             case events.ModelReady() | events.MemoryExhausted() | events.MemoryReported():
                 return {}
         assert_never(event)
+
+    def _figure_changes(self, event: events.FiguresReported) -> dict[str, object]:
+        known = {**self.figures, **event.figures}
+        return {
+            # A program that gives its figures ever new names is followed all the same.
+            "figures": dict(islice(known.items(), events.MOST_FIGURES)),
+            "step": self.step if event.step is None else max(self.step, event.step),
+            "epoch": self.epoch if event.epoch is None else event.epoch,
+        }
 
     def _fitted_changes(self, epochs: int) -> dict[str, object]:
         total = self.step_total

@@ -86,6 +86,8 @@ class GangWatchdog:
         """Take in what people ask of the run: the processes see it, too, from now on."""
         if asked is None or self.stop_requested:
             return
+        if asked is Request.SUSPEND and self._reports.status.program:
+            return  # it does so at a place of its own choosing, which may be hours away
         self._stop_requested_s = time.monotonic()
         self._gang.show_request(asked)
         if not self._setup.requests.reach_trainers:

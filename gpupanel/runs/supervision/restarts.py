@@ -120,9 +120,10 @@ class Restarts:
 
 def _most_restarts(run: CheckedRun) -> int:
     try:
-        return run.profile().training.max_restarts
+        profile = run.profile()
     except ProblemError:
         return 0  # the trainer reports what is wrong with it
+    return (profile.script or profile.training).max_restarts
 
 
 def explained_import(attempt: FinishedAttempt, plan: LaunchPlan) -> RunResult | None:

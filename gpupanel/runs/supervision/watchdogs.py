@@ -188,6 +188,15 @@ def _first_step_waits(status: RunStatus, seen: Observation, patience_s: float) -
 
 
 def _no_end(status: RunStatus, waited_s: float) -> Problem:
+    if status.program:
+        return Problem(
+            code="no_end",
+            severity=Severity.WARNING,
+            message=f"{status.program} did not end within {waited_s:.0f} s of being interrupted as "
+            "Ctrl+C does, so it was ended.",
+            hint="What it had not saved by itself is lost. A program that catches "
+            "KeyboardInterrupt is to end then.",
+        )
     kept = "nothing of it was saved"
     if status.checkpoint is not None:
         kept = f"what it did after its checkpoint of step {status.checkpoint.step:,} is lost"

@@ -110,12 +110,19 @@ def code_problems(profile: Profile) -> tuple[Problem, ...]:
 
 def not_trusted(code: UserCode, severity: Severity = Severity.ERROR) -> Problem:
     """The problem of code that would not be carried out."""
+    if code.key == "script":
+        message = f"How {code.path} is started was not trusted in this form yet."
+    else:
+        kind = "a program" if code.key == "script.path" else "Python code"
+        message = (
+            f"{code.path} is {kind} that was not trusted in this form yet, and a run would "
+            "execute it."
+        )
     return Problem(
         code="code_not_trusted",
         severity=severity,
         field=code.key,
-        message=f"{code.path} is Python code that was not trusted in this form yet, and a run "
-        "would execute it.",
+        message=message,
         hint="Read it; if you trust it, start with --trust, which remembers this content.",
         detail=f"sha256 {code.sha256}",
     )

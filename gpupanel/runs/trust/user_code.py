@@ -1,9 +1,11 @@
-"""The Python files that a profile names, as bytes: nothing here carries them out."""
+"""The code that a profile names, as bytes: nothing here carries it out."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
+
+import tomli_w
 
 from gpupanel.domain.checked_files import CheckedFiles, digest_of
 from gpupanel.domain.problem import Problem, ProblemError
@@ -13,15 +15,17 @@ from gpupanel.files.code_file import read_code_file
 from gpupanel.files.guarded_files import make_folder, open_to_read
 from gpupanel.files.regular_files import open_regular
 from gpupanel.files.whole_files import write_whole
+from gpupanel.runs.directory.profile_file import anchored
 from gpupanel.runs.named_paths import checked_path, expanded_path
 
 
 @dataclass(frozen=True, slots=True)
 class UserCode:
-    """One Python file at one moment.
+    """One file of code at one moment.
 
     Attributes:
-        key: The profile key that names it: ``model.path`` or ``data.path``.
+        key: The profile key that names it: ``model.path``, ``data.path`` or ``script.path``;
+            ``script``: how a program is started.
         path: Where it was read.
         content: All of it.
     """
@@ -49,7 +53,7 @@ def code_of_profile(profile: Profile) -> tuple[UserCode, ...]:
         key: expanded_path(checked_path(path, key), key).absolute()
         for key, path in _named(profile).items()
     }
-    return _read_all(places, open_regular)
+    return (*_read_all(places, open_regular), *_command_of(profile))
 
 
 def code_of_run(layout: RunLayout, profile: Profile) -> tuple[UserCode, ...]:
@@ -59,10 +63,11 @@ def code_of_run(layout: RunLayout, profile: Profile) -> tuple[UserCode, ...]:
         ProblemError: The run's copy of it is missing or cannot be read.
     """
     places = _places(layout)
-    return _read_all(
+    files = _read_all(
         {key: places[key] for key in _named(profile)},
         lambda path: open_to_read(path, layout.root),
     )
+    return (*files, *_command_of(profile))
 
 
 def keep_code(layout: RunLayout, code: Sequence[UserCode]) -> None:
@@ -88,17 +93,34 @@ def digests_of_code(layout: RunLayout, code: Sequence[UserCode]) -> CheckedFiles
 
 def _places(layout: RunLayout) -> dict[str, Path]:
     """The copies of a run's code, by the profile key that names the file."""
-    return {"model.path": layout.model_code, "data.path": layout.data_code}
+    return {
+        "model.path": layout.model_code,
+        "data.path": layout.data_code,
+        "script.path": layout.script_code,
+        "script": layout.script_command,
+    }
 
 
 def _named(profile: Profile) -> dict[str, str]:
     """The paths of Python code in a profile, by their keys; those that are chosen."""
     named = {}
+    if profile.script is not None:
+        named["script.path"] = profile.script.path
+        return named
     if profile.model.is_code and profile.task == "train":
         named["model.path"] = profile.model.chosen_path
     if profile.data.is_code:
         named["data.path"] = profile.data.chosen_path
     return {key: path for key, path in named.items() if path}
+
+
+def _command_of(profile: Profile) -> tuple[UserCode, ...]:
+    """How a program of the person's own is started: it decides what is executed, as code does."""
+    script = anchored(profile, Path.cwd()).script
+    if script is None:
+        return ()
+    settings = script.model_dump(mode="json", exclude={"max_restarts"})
+    return (UserCode("script", Path(script.path), tomli_w.dumps(settings).encode()),)
 
 
 def _read_all(

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from typing import Final
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontDatabase
@@ -19,6 +20,12 @@ from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.screen_fit import resize_within_screen
 
+_WHAT: Final = {
+    "model.path": "the model",
+    "data.path": "the data",
+    "script.path": "the program",
+    "script": "how the program is started",
+}
 _HIDDEN = re.compile("[\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 """Characters that are not seen, or that change the order in which others are shown."""
 _EXPLANATION = (
@@ -71,7 +78,7 @@ class TrustDialog(QDialog):
         path.setTextFormat(Qt.TextFormat.PlainText)
         path.setWordWrap(True)
         path.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        what = "the model" if code.key == "model.path" else "the data"
+        what = _WHAT[code.key]
         path.setAccessibleName(f"The file of {what}")
         text = QPlainTextEdit(self)
         text.setReadOnly(True)

@@ -72,7 +72,7 @@ class SpeedMeter:
             self._first_s = event.time_s
             return
         if self._warm_from_step is not None:
-            if event.examples > 0 and event.examples_per_second > 0.0:
+            if event.examples > 0 and event.examples_per_second:
                 self.steps += event.steps
                 self._examples += event.examples
                 self._seconds += event.examples / event.examples_per_second

@@ -1,0 +1,46 @@
+"""A program that is named in the place of a profile: ``gpupanel run train.py -- --epochs 5``."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Final
+
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.script import PYTHON_SUFFIX, ScriptSettings
+from gpupanel.domain.script_environment import shell_variables_of_program
+
+_PROFILE_SUFFIX: Final = ".toml"
+
+
+def is_program(path: Path) -> bool:
+    """Whether that is a program to run; what ends with .toml is a profile."""
+    return path.suffix != _PROFILE_SUFFIX
+
+
+def profile_of_program(path: Path, arguments: list[str], python: Path | None = None) -> Profile:
+    """The profile that runs it as this terminal would: its folder, its Python, its variables.
+
+    Args:
+        path: The program.
+        arguments: What it is given.
+        python: The Python that runs it; ``None``: the one that ``python`` means here.
+    """
+    folder = Path.cwd()
+    script = ScriptSettings(
+        path=str(path),
+        arguments=tuple(arguments),
+        working_directory=str(folder),
+        python=_python(python) if path.suffix == PYTHON_SUFFIX else "",
+        environment=shell_variables_of_program(os.environ, str(folder)),
+    )
+    return Profile(name=path.stem or "program", task="script", script=script)
+
+
+def _python(named: Path | None) -> str:
+    if named is not None:
+        return str(named)
+    found = shutil.which("python") or shutil.which("python3")
+    # The same folder of programs is the same environment, whatever its links lead to.
+    is_ours = found is None or Path(found).parent == Path(sys.executable).parent
+    return "" if is_ours or found is None else found

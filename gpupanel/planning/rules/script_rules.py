@@ -1,0 +1,98 @@
+"""What a program of the person's own can be given, and what it cannot."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from gpupanel.domain.memory import LimitedMemory, SplitMemory
+from gpupanel.domain.problem import Fix, Problem, Severity
+from gpupanel.domain.strategy import StrategyKind
+from gpupanel.planning.context import PlanningContext
+
+SCRIPT_KINDS: Final = (StrategyKind.ONE_DEVICE, StrategyKind.MIRRORED)
+"""The program as it is, or Keras's fit with a copy of the model on each device."""
+
+
+def strategy_of_own_loop(context: PlanningContext) -> Iterator[Problem]:
+    """A strategy that only the loop of gpupanel has."""
+    profile = context.profile
+    kind = profile.strategy.kind
+    if kind in SCRIPT_KINDS and profile.cluster is None:
+        return
+    yield Problem(
+        code="script_strategy",
+        field="strategy.kind" if profile.cluster is None else "cluster",
+        message="A program of your own runs in one process on this machine: as it is, or with a "
+        "copy of the model on each device where it calls Keras's fit.",
+        hint="Use one_device or mirrored. For other strategies let gpupanel train: a function of "
+        'yours builds the model (model.source = "python").',
+        fix=Fix.of("Use mirrored", "strategy.kind", StrategyKind.MIRRORED.value)
+        if profile.cluster is None
+        else Fix.of("Use this machine", "cluster", None),
+    )
+
+
+def mirrored_without_python(context: PlanningContext) -> Iterator[Problem]:
+    """A strategy of TensorFlow for a program that is no Python file."""
+    script = context.profile.script
+    is_mirrored = context.profile.strategy.kind is StrategyKind.MIRRORED
+    if script is None or script.is_python or not is_mirrored:
+        return
+    yield Problem(
+        code="script_strategy",
+        field="strategy.kind",
+        message=f"{script.name} is no Python file, so nothing can give its models a strategy.",
+        hint="Use one_device: the program sees every chosen device.",
+        fix=Fix.of("Use one device", "strategy.kind", StrategyKind.ONE_DEVICE.value),
+    )
+
+
+def shares_of_fit(context: PlanningContext) -> Iterator[Problem]:
+    """Uneven shares, which Keras's fit cannot take."""
+    if context.profile.strategy.shares == "equal":
+        return
+    yield Problem(
+        code="script_shares",
+        field="strategy.shares",
+        message="Keras's fit divides each batch evenly: it takes no shares.",
+        hint="Use equal shares, or let gpupanel train: its loop takes any shares.",
+        fix=Fix.of("Use equal shares", "strategy.shares", "equal"),
+    )
+
+
+def limits_of_other_processes(context: PlanningContext) -> Iterator[Problem]:
+    """Limits and splits, which only the TensorFlow of the program's own process obeys."""
+    script, profile = context.profile.script, context.profile
+    policies = (profile.memory_policy(gpu.key) for gpu in context.gpus)
+    bounded = any(isinstance(each, LimitedMemory | SplitMemory) for each in policies)
+    if script is None or not bounded:
+        return
+    if script.is_python:
+        message = (
+            f"Limits and splits hold for the TensorFlow that {script.name} imports. Processes that "
+            "it starts, and other frameworks, get the chosen devices only."
+        )
+    else:
+        message = (
+            f"{script.name} is no Python file: it gets the chosen devices, and TensorFlow in it "
+            "grows or not as chosen, but limits and splits reach nothing that it starts."
+        )
+    yield Problem(
+        code="script_memory_limit",
+        severity=Severity.HINT if script.is_python else Severity.WARNING,
+        field="memory",
+        message=message,
+        hint="Watch what its processes hold at the devices, or use growth.",
+    )
+
+
+def sweep_of_program(context: PlanningContext) -> Iterator[Problem]:
+    """A sweep, whose values a program would have to be given."""
+    if context.profile.sweep is None:
+        return
+    yield Problem(
+        code="script_sweep",
+        field="sweep",
+        message="Sweeps over the arguments of a program of your own are not there yet.",
+        hint="Remove [sweep], and start a run for each value.",
+        fix=Fix.of("Remove it", "sweep", None),
+    )

@@ -1,0 +1,188 @@
+"""What Keras's ``fit`` does in the program, reported as it happens; its results stay the same.
+
+A callback of ours stands behind those of the program. It is safe to be called beside the training
+(``async_safe``, as Keras asks), so Keras goes on as it would without it.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+import time
+from typing import Any
+
+from .reports import Reports
+
+_LEAST_INTERVAL_S = 0.055
+"""A little more than a twentieth of a second: the panel draws no more."""
+
+
+def watch(keras: Any, settings: dict[str, Any], reports: Reports) -> None:
+    """Report every ``fit`` of a Keras that was just imported.
+
+    Args:
+        keras: The module.
+        settings: See :func:`hooks.begin`.
+        reports: Where the steps are reported.
+    """
+    version = getattr(keras, "__version__", "0")
+    if int(version.split(".")[0]) < 3:
+        reports.write("keras_not_watched", version=version)
+        return
+    if settings["mirrored"]:
+        import tensorflow as tf
+
+        strategy = tf.distribute.MirroredStrategy(settings["mirrored"])
+        tf.distribute.experimental_set_strategy(strategy)
+    original = keras.Model.fit
+    signature = inspect.signature(original)
+    progress = _Progress()
+
+    @functools.wraps(original)
+    def fit(self: Any, *arguments: Any, **named: Any) -> Any:
+        try:
+            given = signature.bind(self, *arguments, **named)
+        except TypeError:
+            return original(self, *arguments, **named)  # Keras says what is wrong
+        size = _batch_size(given.arguments)
+        ours = _callback(keras, reports, progress, size, self)
+        theirs = given.arguments.get("callbacks")
+        if isinstance(theirs, keras.callbacks.CallbackList):
+            theirs.append(ours)
+        elif isinstance(theirs, (list, tuple)):
+            given.arguments["callbacks"] = [*theirs, ours]
+        else:
+            given.arguments["callbacks"] = [ours] if theirs is None else [theirs, ours]
+        return original(*given.args, **given.kwargs)
+
+    keras.Model.fit = fit
+
+
+class _Progress:
+    """Steps and epochs over all calls of ``fit`` of the program."""
+
+    def __init__(self) -> None:
+        self.steps = self.epochs = 0
+
+
+def _batch_size(arguments: dict[str, Any]) -> int | None:
+    """Examples of a full batch; ``None``: it is not known without reading the data."""
+    x = arguments.get("x")
+    spec = getattr(x, "element_spec", None)
+    if spec is not None:
+        first = spec
+        while isinstance(first, (tuple, list, dict)) and first:
+            first = next(iter(first.values())) if isinstance(first, dict) else first[0]
+        shape = getattr(first, "shape", None)
+        return shape[0] if shape is not None and shape.rank else None
+    if arguments.get("batch_size") is not None:
+        return arguments["batch_size"]
+    first = x
+    while isinstance(first, (tuple, list, dict)) and first:
+        first = next(iter(first.values())) if isinstance(first, dict) else first[0]
+    is_array = hasattr(first, "shape") and hasattr(first, "dtype")
+    return 32 if is_array else None  # Keras's default, which generators do not have
+
+
+def _callback(
+    keras: Any, reports: Reports, progress: _Progress, size: int | None, model: Any
+) -> Any:
+    """A callback for one call of ``fit``."""
+
+    base: Any = keras.callbacks.Callback
+
+    class Panel(base):  # type: ignore[misc]
+        async_safe = True
+
+        def __init__(self) -> None:
+            super().__init__()
+            self._lock = threading.Lock()
+            self._written_s = self._training_s = self._begun_s = 0.0
+            self._first_step = self._first_epoch = 0
+            self._step = self._reported = self._before_epoch = self._epoch = 0
+            self._offset: int | None = None
+            self._pending: Any = None
+
+        def on_train_begin(self, logs: Any = None) -> None:
+            self._first_epoch, self._first_step = progress.epochs, progress.steps
+
+        def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+            if self._offset is None:
+                # ``initial_epoch``: those before it were not trained here.
+                self._offset = epoch
+                epochs = self._first_epoch + self.params["epochs"] - epoch
+                reports.write("fit", epochs=epochs, steps=self.params["steps"])
+            self._epoch = self._first_epoch + epoch - self._offset + 1
+            self._begun_s = self._training_s = time.monotonic()
+            self._before_epoch = self._step
+
+        def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+            with self._lock:
+                # Beside the training the calls may come in another order.
+                self._step = max(self._step, self._before_epoch + batch + 1)
+                self._pending = logs
+                now_s = time.monotonic()
+                if now_s - self._written_s >= _LEAST_INTERVAL_S:
+                    self._report(now_s)
+
+        def _report(self, now_s: float) -> None:
+            steps = self._step - self._reported
+            if not steps or self._pending is None:
+                return
+            s = now_s - self._training_s
+            self._training_s = self._written_s = now_s
+            self._reported = self._step
+            reports.write(
+                "steps",
+                step=self._first_step + self._step,
+                steps=steps,
+                epoch=self._epoch,
+                step_in_epoch=self._step - self._before_epoch,
+                s=s,
+                batch_size=size,
+                figures=_numbers(self._pending),
+            )
+            self._pending = None
+
+        def on_test_begin(self, logs: Any = None) -> None:
+            with self._lock:
+                self._report(time.monotonic())
+
+        def on_test_end(self, logs: Any = None) -> None:
+            self._training_s = time.monotonic()  # a validation is no training
+
+        def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+            with self._lock:
+                self._report(time.monotonic())
+            progress.steps = self._first_step + self._step
+            progress.epochs = self._epoch
+            reports.write(
+                "epoch",
+                epoch=self._epoch,
+                step=progress.steps,
+                s=time.monotonic() - self._begun_s,
+                learning_rate=_learning_rate(model),
+                figures=_numbers(logs),
+            )
+
+    return Panel()
+
+
+def _learning_rate(model: Any) -> float | None:
+    """Of the next update; ``None``: the optimizer has none that is a number now."""
+    try:
+        return float(model.optimizer.learning_rate)
+    except Exception:
+        return None
+
+
+def _numbers(logs: Any) -> dict[str, float]:
+    """The logs that are numbers, by their names."""
+    numbers = {}
+    for name, value in (logs or {}).items():
+        try:
+            numbers[str(name)] = float(value)
+        except (TypeError, ValueError):
+            continue
+    return numbers

@@ -1,0 +1,66 @@
+"""Lines that this process writes for the panel: one write a line, so that none is mixed.
+
+The file is made by the panel and is there only while it watches; without it nothing is written.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from typing import Any
+
+LONGEST_MESSAGE = 2000
+"""Characters of an error's own words."""
+
+
+class Reports:
+    """Appends to the file of reports.
+
+    Args:
+        folder: Of the run; empty: there is none.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self._lock = threading.Lock()
+        self._file: int | None = None
+        if folder:
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+            try:
+                self._file = os.open(os.path.join(folder, "reports.jsonl"), flags)
+            except OSError:
+                pass  # the panel does not watch, or not any more
+        self._process = os.getpid()
+
+    def write(self, kind: str, **values: Any) -> None:
+        """Write a line, if the panel reads it and this is no process that the program has forked.
+
+        Args:
+            kind: Of the report.
+            values: What it says, as JSON takes it.
+        """
+        if self._file is None or os.getpid() != self._process:
+            return
+        line = json.dumps({"kind": kind, "time_s": time.time(), **values})
+        with self._lock:
+            try:
+                os.write(self._file, line.encode() + b"\n")
+            except OSError:
+                pass  # a disk that is full ends no program of the person's
+
+    def failed(self, error: BaseException) -> None:
+        """Say what the program raised, and in which of its lines."""
+        place = None
+        traceback = error.__traceback__
+        while traceback is not None:
+            name = traceback.tb_frame.f_code.co_filename
+            if "site-packages" not in name and not name.startswith(os.path.dirname(__file__)):
+                place = [name, traceback.tb_lineno]
+            traceback = traceback.tb_next
+        self.write(
+            "failed",
+            error=type(error).__name__,
+            message=str(error)[:LONGEST_MESSAGE],
+            place=place,
+        )
