@@ -10,6 +10,7 @@ from gpupanel.domain.events import (
     EpochDone,
     Event,
     ExamplesDone,
+    FitBegan,
     RunEnded,
     RunRestarted,
     RunStarted,
@@ -238,14 +239,20 @@ def read_progress(layout: RunLayout, task: str) -> tuple[RunProgress | None, flo
 
     Args:
         layout: A run that goes on.
-        task: ``train``, ``evaluate`` or ``predict``.
+        task: ``train``, ``evaluate``, ``predict`` or ``script``.
 
     Returns:
         ``None`` for what it has not reported yet, or not lately.
     """
     try:
         ends = EventEnds(layout.events)
-        return _trained(layout, ends) if task == "train" else _evaluated(ends)
+        match task:
+            case "train":
+                return _trained(layout, ends)
+            case "script":
+                return _followed(ends)
+            case _:
+                return _evaluated(ends)
     except OSError:
         return None, None
 
@@ -257,6 +264,19 @@ def _evaluated(ends: EventEnds) -> tuple[RunProgress | None, float | None]:
     done = found[1]
     progress = RunProgress(step=done.examples, step_total=done.examples_total)
     return progress, done.examples_per_second
+
+
+def _followed(ends: EventEnds) -> tuple[RunProgress | None, float | None]:
+    """Of a program of the person's own, as far as it reports steps."""
+    found, last_fit = ends.last_of(StepsDone), ends.last_of(FitBegan)
+    if found is None:
+        return None, None
+    steps, fit = found[1], ends.first_of(FitBegan) if last_fit is None else last_fit[1]
+    epochs = None if fit is None else fit.epochs
+    each = None if fit is None else fit.steps_per_epoch
+    total = None if each is None or epochs is None else each * epochs
+    progress = RunProgress(epoch=steps.epoch, epoch_total=epochs, step=steps.step, step_total=total)
+    return progress, steps.examples_per_second
 
 
 def _trained(layout: RunLayout, ends: EventEnds) -> tuple[RunProgress | None, float | None]:
