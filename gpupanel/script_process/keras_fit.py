@@ -89,7 +89,6 @@ def _callback(
     keras: Any, reports: Reports, progress: _Progress, size: int | None, model: Any
 ) -> Any:
     """A callback for one call of ``fit``."""
-
     base: Any = keras.callbacks.Callback
 
     class Panel(base):  # type: ignore[misc]

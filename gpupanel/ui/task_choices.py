@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
 from PySide6.QtCore import QFileInfo
 
@@ -14,12 +13,11 @@ from gpupanel.domain.model import DEFAULT_MODEL, ModelSettings, saved_model
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.setting import settings_of
 from gpupanel.domain.strategy import StrategySettings
+from gpupanel.domain.task import Task
 from gpupanel.domain.value import Value
 from gpupanel.domain.visible_text import as_utf8
 from gpupanel.planning.rules.inference_rules import inference_kinds
 from gpupanel.ui.dropped_files import IMAGE_FILES, kind_of_files, kind_to_predict_on
-
-from gpupanel.domain.task import Task
 
 
 class TaskChoices(Value):

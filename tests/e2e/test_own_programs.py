@@ -1,11 +1,8 @@
 """Programs of a person's own under the panel: they begin, speak and end as in a terminal."""
 
 import json
-import os
 import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 import psutil
@@ -15,8 +12,6 @@ from gpupanel.api import reporting
 from gpupanel.domain.events import (
     EpochDone,
     FiguresReported,
-    RunEnded,
-    RunRestarted,
     ScriptStarted,
     StepsDone,
 )
@@ -186,9 +181,7 @@ def test_that_a_program_that_saves_is_suspended_and_continues(programs: Programs
 
 @pytest.mark.long
 def test_that_one_that_cannot_be_suspended_continues_and_says_so(programs: Programs) -> None:
-    layout = programs.start(
-        "import time, os\nwhile not os.path.exists('enough'): time.sleep(0.05)"
-    )
+    layout = programs.start("import time, os\nwhile not os.path.exists('enough'): time.sleep(0.05)")
     until(lambda: "script_started" in text_in(layout.events))
     ask(layout, Request.SUSPEND)
     until(lambda: "script_cannot_suspend" in text_in(layout.events))
@@ -285,17 +278,20 @@ def test_that_reports_that_are_none_harm_nobody(programs: Programs) -> None:
     text = """
     import json, os
     from gpupanel.api import report
-    path = os.path.join(os.environ["GPUPANEL_RUN"], "reports.jsonl")
-    with open(path, "ab") as file:
-        for line in (b"no report", b"\\xff\\xfe", b"[" * 60_000, b"{}", b"null",
-                     json.dumps({"kind": "figures", "time_s": 1e300, "figures": {"a": 1e308}}).encode(),
-                     json.dumps({"kind": "figures", "time_s": 0, "step": -5, "figures": {"\\x1b[31m": 1}}).encode(),
-                     json.dumps({"kind": "figures", "time_s": 0, "step": 1e400, "figures": {"loss": "x"}}).encode(),
-                     json.dumps({"kind": "fit", "time_s": 0, "epochs": 1e30, "steps": -1}).encode(),
-                     json.dumps({"kind": "figures", "time_s": 0, "figures": {f"f{i}": i for i in range(5000)}}).encode(),
-                     b'{"kind": "figures", "time_s": 0, "figures": {"loss": NaN, "b": -Infinity}}',
-                     b"x" * 10_000_000):
-            file.write(line + b"\\n")
+    def figures(**values):
+        return json.dumps({"kind": "figures", "time_s": 0, **values}).encode()
+    lines = (
+        *(b"no report", b"\\xff\\xfe", b"[" * 60_000, b"{}", b"null"),
+        figures(time_s=1e300, figures={"a": 1e308}),
+        figures(step=-5, figures={"\\x1b[31m": 1}),
+        figures(step=1e400, figures={"loss": "x"}),
+        figures(figures={f"f{i}": i for i in range(5000)}),
+        json.dumps({"kind": "fit", "time_s": 0, "epochs": 1e30, "steps": -1}).encode(),
+        b'{"kind": "figures", "time_s": 0, "figures": {"loss": NaN, "b": -Infinity}}',
+        b"x" * 10_000_000,
+    )
+    with open(os.path.join(os.environ["GPUPANEL_RUN"], "reports.jsonl"), "ab") as file:
+        file.writelines(line + b"\\n" for line in lines)
     report(step=3, loss=0.25)
     """
     ran = programs.run(text)

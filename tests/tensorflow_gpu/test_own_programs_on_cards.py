@@ -40,7 +40,8 @@ model.compile(keras.optimizers.SGD(0.05), "mse")
 history = model.fit(x, x[:, :1] * 2.0, epochs=3, batch_size=64, shuffle=False, verbose=0)
 print("SAID", history.history["loss"])
 import tensorflow as tf
-print("DEVICES", len(tf.config.list_logical_devices("GPU")), tf.distribute.get_strategy().num_replicas_in_sync)
+replicas = tf.distribute.get_strategy().num_replicas_in_sync
+print("DEVICES", len(tf.config.list_logical_devices("GPU")), replicas)
 """
 
 

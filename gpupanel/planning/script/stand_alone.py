@@ -6,6 +6,7 @@ from gpupanel import __version__
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.script_document import own_program
 from gpupanel.domain.strategy import GANG_KINDS, StrategyKind
 from gpupanel.planning.script.augmentation_section import augmentation_section
 from gpupanel.planning.script.class_names import classes_to_train, kept_classes
@@ -92,7 +93,8 @@ def stand_alone_script(profile: Profile, plan: LaunchPlan) -> str:
 
     Raises:
         ProblemError: A model that is still to be trained is to be evaluated, or to predict; or the
-            training has a time limit, or holds a fold out, which a script does not know.
+            training has a time limit, or holds a fold out, which a script does not know; or it
+            runs a program of the person's own.
     """
     title = f"{profile.name}: written by gpupanel {__version__}; it runs without gpupanel."
     sections = (f"# {each.title}\n{each.code}" for each in script_sections(profile, plan))
@@ -109,6 +111,8 @@ def script_sections(profile: Profile, plan: LaunchPlan) -> tuple[ScriptSection, 
     Raises:
         ProblemError: As there.
     """
+    if profile.script is not None:
+        raise ProblemError(own_program("that is a script already"))
     model, data = profile.model, profile.data
     trains = profile.task == "train"
     if not (trains or model.is_saved):

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from gpupanel.domain.number_text import watt_hours
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.profile_toml import document_of
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.domain.value import Value
 from gpupanel.runs.history.run_summary import RunSummary
@@ -72,7 +73,7 @@ def _differing(runs: Sequence[dict[str, str] | None]) -> Iterator[Difference]:
 
 
 def _chosen(profile: Profile) -> dict[str, str]:
-    return dict(_leaves(profile.model_dump(mode="json"), ""))
+    return dict(_leaves(document_of(profile), ""))
 
 
 def _leaves(node: object, path: str) -> Iterator[tuple[str, str]]:
