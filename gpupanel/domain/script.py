@@ -11,6 +11,8 @@ from gpupanel.domain.setting import PathKind, setting
 from gpupanel.domain.value import Value
 
 MOST_ARGUMENTS: Final = 1_000
+LONGEST_TEXT: Final = 4_096
+"""Characters of an argument: what a text of a profile has at the most."""
 PYTHON_SUFFIX: Final = ".py"
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PLACEHOLDER: Final = re.compile(r"\{([A-Za-z_][\w.-]*)\}")
@@ -32,7 +34,7 @@ def _variables(given: dict[str, str]) -> dict[str, str]:
     return given
 
 
-Argument = Annotated[str, Field(max_length=2**15), AfterValidator(_without_nul)]
+Argument = Annotated[str, Field(max_length=LONGEST_TEXT), AfterValidator(_without_nul)]
 
 
 class ScriptSettings(Value):
