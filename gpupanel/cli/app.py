@@ -147,9 +147,13 @@ def _usage_problem(error: typer.BadParameter) -> Problem:
     context = error.ctx
     path = "gpupanel" if context is None else context.command_path
     usage = "" if context is None else context.get_usage()
+    option = getattr(error, "option_name", "")
+    hint = f"`{path} --help` lists all arguments and options."
+    if option and path.endswith(" run"):
+        hint += f" What a program is given stands behind --: {path} train.py -- {option} ..."
     return Problem(
         code="arguments_not_understood",
         message=error.format_message(),
-        hint=f"`{path} --help` lists all arguments and options.",
+        hint=hint,
         detail=usage,
     )

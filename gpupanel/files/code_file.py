@@ -40,6 +40,9 @@ def read_code_file(
         raise _problem("code_unreadable", key, f"{path} is larger than 1 MiB: that is not code.")
     if b"\0" in content:
         message = f"{path} is not Python source: it holds null bytes, as UTF-16 does."
+        if key == "script.path" and path.suffix != ".py":
+            message = f"{path} is no script, but a binary program."
+            raise _problem("code_unreadable", key, message, "Write a script that starts it.")
         raise _problem("code_unreadable", key, message, "Save it as UTF-8.")
     return content
 

@@ -274,9 +274,6 @@ def test_that_a_shell_script_runs_on_the_chosen_devices(programs: Programs) -> N
     ran = programs.run(text, "a b", name="train.sh")
     assert ran.log.startswith(f"1 of a b sees -1 from {programs.folder}")
     assert ran.document["problem"]["message"].startswith("train.sh ended with exit status 7, and")
-    programs.write("no program", "notes.txt").chmod(0o644)
-    done = programs.gpupanel("run", "notes.txt", "--json")
-    assert json.loads(done.stdout)["problem"]["code"] == "script_not_started"
 
 
 @pytest.mark.long
@@ -457,3 +454,28 @@ def test_that_arguments_that_no_profile_holds_are_refused_before_the_start(
     assert done.returncode == 2
     (problem,) = json.loads(done.stdout)["problems"]
     assert (problem["code"], problem["field"]) == ("profile_beyond_bounds", "script.arguments.0")
+
+
+@pytest.mark.long
+def test_that_what_cannot_be_started_is_refused_before_the_start(
+    programs: Programs, runs_dir: Path
+) -> None:
+    programs.write("print('runs')")
+    programs.write("{}", "notebook.ipynb")
+    programs.write("no program", "notes.txt").chmod(0o644)
+    programs.write("echo begins with no line that says who runs it", "bare.sh")
+    (programs.folder / "binary").write_bytes(b"#!\0\0")
+    (programs.folder / "binary").chmod(0o755)
+    for words, code in (
+        (["notebook.ipynb"], "script_is_notebook"),
+        (["notes.txt"], "script_not_started"),
+        (["bare.sh"], "script_not_started"),
+        (["binary"], "code_unreadable"),
+        (["nowhere.py"], "code_missing"),
+        (["train.py", "--python", "nowhere/python"], "script_not_started"),
+        (["train.py", "--epochs", "5"], "arguments_not_understood"),
+    ):
+        done = programs.gpupanel("run", *words, "--json")
+        assert done.returncode == 2, words
+        assert code in [each["code"] for each in json.loads(done.stdout)["problems"]], words
+    assert not runs_dir.exists()

@@ -17,6 +17,7 @@ from gpupanel.files.regular_files import open_regular
 from gpupanel.files.whole_files import write_whole
 from gpupanel.runs.directory.profile_file import anchored
 from gpupanel.runs.named_paths import checked_path, expanded_path
+from gpupanel.runs.trust.program import program_problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +48,17 @@ def code_of_profile(profile: Profile) -> tuple[UserCode, ...]:
         profile: A relative path in it is taken from the working directory.
 
     Raises:
-        ProblemError: A file is missing, cannot be read, or is too large to be code.
+        ProblemError: A file is missing, cannot be read, or is too large to be code; or a program
+            cannot be started.
     """
     places = {
         key: expanded_path(checked_path(path, key), key).absolute()
         for key, path in _named(profile).items()
     }
+    if profile.script is not None:
+        problem = program_problem(profile.script)
+        if problem is not None:
+            raise ProblemError(problem)
     return (*_read_all(places, open_regular), *_command_of(profile))
 
 

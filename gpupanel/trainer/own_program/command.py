@@ -1,7 +1,6 @@
 """How the program is started: its command, its environment, and the folder it works in."""
 
 import json
-import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -123,22 +122,3 @@ def _handed_over(plan: LaunchPlan) -> str:
     is_mirrored = plan.strategy is StrategyKind.MIRRORED
     mirrored = [replica.logical_device for replica in plan.replicas] if is_mirrored else []
     return json.dumps({"devices": devices, "mirrored": mirrored})
-
-
-def check_is_there(script: ScriptSettings) -> None:
-    """Refuse a program that is a notebook, or nothing that can be executed.
-
-    Raises:
-        ProblemError: It is.
-    """
-    if script.path.endswith(".ipynb"):
-        raise ProblemError(
-            Problem(
-                code="script_is_notebook",
-                field="script.path",
-                message=f"{visible_line(script.name)} is a notebook, which is no program.",
-                hint="Make a program of it: jupyter nbconvert --to script NOTEBOOK.",
-            )
-        )
-    if not script.is_python and not os.access(script.path, os.X_OK):
-        raise not_started(script, PermissionError(13, "Permission denied"))

@@ -23,7 +23,6 @@ from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.heartbeat import supervisor_is_gone, work_has_begun
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.own_program.command import (
-    check_is_there,
     command_of,
     environment_of,
     not_started,
@@ -55,7 +54,6 @@ def run_program(
     script = run.profile.script
     assert script is not None
     _check_unchanged(run, script)
-    check_is_there(script)
     report_path = run.layout.script_reports
     remove(report_path, run.layout.root)  # of a start before this one
     os.close(open_to_append(report_path, run.layout.root))
