@@ -16,8 +16,13 @@ from gpupanel.domain.toml_text import read_toml
 
 def dump_profile(profile: Profile) -> str:
     """The profile as TOML text, every key written out; :func:`parse_profile` reads it back."""
+    return tomli_w.dumps(_without_none(document_of(profile)))
+
+
+def document_of(profile: Profile) -> dict[str, Any]:
+    """The profile as tables, of which :func:`profile_from_document` makes it again."""
     left_out = set[str]() if profile.script is None else set(REPLACED)
-    return tomli_w.dumps(_without_none(profile.model_dump(mode="json", exclude=left_out)))
+    return profile.model_dump(mode="json", exclude=left_out)
 
 
 def parse_profile(text: str) -> Profile:

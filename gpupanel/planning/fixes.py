@@ -4,7 +4,7 @@ from typing import Any
 
 from gpupanel.domain.problem import Change, Fix
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.profile_toml import profile_from_document
+from gpupanel.domain.profile_toml import document_of, profile_from_document
 
 
 def apply_fix(profile: Profile, fix: Fix) -> Profile:
@@ -13,7 +13,7 @@ def apply_fix(profile: Profile, fix: Fix) -> Profile:
     Raises:
         ProblemError: The changed profile is none; fixes that planning offers never do this.
     """
-    document = profile.model_dump(mode="json")
+    document = document_of(profile)
     for change in fix.changes:
         _apply(document, change)
     return profile_from_document(document)

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.script import PROGRAM_SUFFIXES
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.domain.value import GREATEST_COUNT
 from gpupanel.domain.visible_text import visible_line
@@ -32,6 +33,7 @@ from gpupanel.ui.dialogs.trust_dialog import TrustDialog
 _LONGEST_COMMAND = 300
 """Characters; a longer one would fill the screen."""
 _FILES = "Profiles (*.toml);;All files (*)"
+_PROGRAMS = f"Programs ({' '.join(f'*{each}' for each in PROGRAM_SUFFIXES)});;All files (*)"
 
 
 class SaveChoice(Enum):
@@ -189,6 +191,11 @@ class Questions:
     def profile_to_open(self, folder: Path) -> Path | None:
         """The profile that a person picks, or ``None``."""
         name, _ = QFileDialog.getOpenFileName(self._window, "Open profile", str(folder), _FILES)
+        return Path(name) if name else None
+
+    def program_to_open(self, folder: Path) -> Path | None:
+        """The program of their own that a person picks, or ``None``."""
+        name, _ = QFileDialog.getOpenFileName(self._window, "Open script", str(folder), _PROGRAMS)
         return Path(name) if name else None
 
     def place_to_save(self, suggestion: Path) -> Path | None:

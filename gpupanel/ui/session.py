@@ -148,6 +148,8 @@ class Session(QObject):
         What is wrong with it is not known then, or the settings are not those to start with: a run
         waits with its start.
         """
+        if self._profile.script is not None:
+            return False  # it has no data
         unread = self._awaits_preview and self._facts.preview_of(self._profile) is None
         return unread or self._is_fitting
 

@@ -38,19 +38,30 @@ class ReplicaTable(CellGrid):
             self.grid.addWidget(label, 0, place + 1 if place else 0, 1, 1 if place else 2)
             if heading == "Share":
                 label.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self._shown: tuple[LaunchPlan, DeviceLabels] | None = None
+        self._shown: tuple[LaunchPlan, DeviceLabels, bool] | None = None
 
     def has_plan(self) -> bool:
         """Whether a plan was ever shown."""
         return self._shown is not None
 
-    def setPlan(self, plan: LaunchPlan, device_labels: DeviceLabels) -> None:
-        """Shows the replicas of a plan."""
-        if self._shown == (plan, device_labels):
+    def setPlan(
+        self, plan: LaunchPlan, device_labels: DeviceLabels, *, of_program: bool = False
+    ) -> None:
+        """Shows the replicas of a plan.
+
+        Args:
+            plan: What would be launched.
+            device_labels: Of the devices.
+            of_program: A program of the person's own sees these devices: what it does with them,
+                and how large a batch of it is, nobody knows.
+        """
+        if self._shown == (plan, device_labels, of_program):
             return
-        self._shown = (plan, device_labels)
-        self._numbers.setText("Place" if plan.places else "Replica")
-        self._shares.setVisible(not plan.places or len(plan.replicas) > 1)
+        self._shown = (plan, device_labels, of_program)
+        number = "Number" if of_program else "Replica"
+        self._numbers.setText("Place" if plan.places else number)
+        divides = not plan.places or len(plan.replicas) > 1
+        self._shares.setVisible(divides and not of_program)
 
         def cells(number: int, row: tuple[str, str, str]) -> tuple[QWidget, ...]:
             key, logical, share = row
@@ -59,7 +70,7 @@ class ReplicaTable(CellGrid):
                 QLabel(str(number)),
                 NameLabel(device_labels.label(key)),
                 _copyable(logical),
-                _number(share),
+                *([] if of_program else [_number(share)]),
             )
 
         self.set_rows(_rows(plan), cells, Note)

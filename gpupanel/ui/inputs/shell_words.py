@@ -1,0 +1,109 @@
+"""Texts in one line, quoted as in a shell: arguments of a program, and variables that it gets."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from pydantic import TypeAdapter, ValidationError
+from PySide6.QtWidgets import QWidget
+from typing_extensions import override
+
+from gpupanel.domain.script import MOST_ARGUMENTS, Argument, VariableName
+from gpupanel.ui.inputs.checked_line import CheckedLine
+from gpupanel.ui.inputs.input import quoted
+
+_ARGUMENT: Final[TypeAdapter[str]] = TypeAdapter(Argument)
+_VARIABLE: Final[TypeAdapter[str]] = TypeAdapter(VariableName)
+_LONGEST_LINE = 2**20
+"""Characters: a command has as much room as Linux gives to all of its arguments, at the most."""
+
+
+class ArgumentsEdit(CheckedLine):
+    """The arguments of a program as a person would type them behind its name; a tuple of texts."""
+
+    def __init__(self, *, placeholder: str, parent: QWidget | None = None) -> None:
+        """Makes the line.
+
+        Args:
+            placeholder: Shown while there are none.
+            parent: The owner in Qt's sense.
+        """
+        super().__init__((), parent)
+        self.setMaxLength(_LONGEST_LINE)
+        self.setPlaceholderText(placeholder)
+
+    @override
+    def setValue(self, value: Sequence[str]) -> None:
+        """Shows arguments silently."""
+        super().setValue(tuple(value))
+
+    @override
+    def _read(self, text: str) -> tuple[str, ...]:
+        return tuple(_checked(_ARGUMENT, word) for word in _words(text))
+
+    @override
+    def _text_of(self, value: Sequence[str]) -> str:
+        return shlex.join(value)
+
+
+class VariablesEdit(CheckedLine):
+    """Environment variables as a shell takes them before a command; a dictionary of texts."""
+
+    def __init__(self, *, placeholder: str, parent: QWidget | None = None) -> None:
+        """Makes the line.
+
+        Args:
+            placeholder: Shown while there are none.
+            parent: The owner in Qt's sense.
+        """
+        super().__init__({}, parent)
+        self.setMaxLength(_LONGEST_LINE)
+        self.setPlaceholderText(placeholder)
+
+    @override
+    def setValue(self, value: Mapping[str, str]) -> None:
+        """Shows variables silently."""
+        super().setValue(dict(value))
+
+    @override
+    def _read(self, text: str) -> dict[str, str]:
+        read: dict[str, str] = {}
+        for word in _words(text):
+            name, is_set, value = word.partition("=")
+            if not is_set:
+                raise ValueError(f"{quoted(word)} is no variable: write NAME=value.")
+            if name in read:
+                raise ValueError(f"{quoted(name)} is set twice.")
+            read[_checked(_VARIABLE, name)] = _checked(_ARGUMENT, value)
+        return read
+
+    @override
+    def _text_of(self, value: Mapping[str, str]) -> str:
+        # The name needs no quotation marks, and reads better without.
+        return " ".join(f"{name}={shlex.quote(text)}" for name, text in value.items())
+
+
+def _words(text: str) -> list[str]:
+    """The words of a line as a shell divides it; nothing in them stands for anything else.
+
+    Raises:
+        ValueError: It cannot be divided, or into too many.
+    """
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        if "escape" in str(error):
+            raise ValueError("A backslash at the end has nothing behind it.") from error
+        raise ValueError("A quotation mark is not closed.") from error
+    if len(words) > MOST_ARGUMENTS:
+        raise ValueError(f"There may be {MOST_ARGUMENTS:,} at most, and these are {len(words):,}.")
+    return words
+
+
+def _checked(type_: TypeAdapter[str], word: str) -> str:
+    try:
+        return type_.validate_python(word)
+    except ValidationError as error:
+        first = error.errors()[0]
+        why = str(first.get("ctx", {}).get("error", "")) or first["msg"]
+        raise ValueError(f"{quoted(word)}: {why}.") from error
