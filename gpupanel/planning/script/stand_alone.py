@@ -91,8 +91,9 @@ def stand_alone_script(profile: Profile, plan: LaunchPlan) -> str:
         plan: Made from it.
 
     Raises:
-        ProblemError: A model that is still to be trained is to be evaluated, or to predict; or the
-            training has a time limit, or holds a fold out, which a script does not know.
+        ProblemError: A model that is still to be trained is to be evaluated, or to predict; what is
+            to run is a program of the person's own; or the training has a time limit, or holds a
+            fold out, which a script does not know.
     """
     title = f"{profile.name}: written by gpupanel {__version__}; it runs without gpupanel."
     sections = (f"# {each.title}\n{each.code}" for each in script_sections(profile, plan))
@@ -109,6 +110,8 @@ def script_sections(profile: Profile, plan: LaunchPlan) -> tuple[ScriptSection, 
     Raises:
         ProblemError: As there.
     """
+    if profile.script is not None:
+        raise ProblemError(_OWN_PROGRAM)
     model, data = profile.model, profile.data
     trains = profile.task == "train"
     if not (trains or model.is_saved):
@@ -159,6 +162,12 @@ _NOT_STARTABLE = Problem(
     message="Only a saved model can be evaluated or can predict: other runs cannot start, and so "
     "they are no scripts.",
     hint="Check the profile: that shows what to change.",
+)
+_OWN_PROGRAM = Problem(
+    code="export_not_available",
+    field="script",
+    message="A program of your own is a script already: there is nothing to write as one.",
+    hint="Run the program itself where gpupanel is not; a report of a run can be exported.",
 )
 _NO_TIME_LIMIT = Problem(
     code="script_without_time_limit",

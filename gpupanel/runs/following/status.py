@@ -203,6 +203,11 @@ class RunStatus(Value):
         return self.examples_total is not None or self.phase in _INFERENCE
 
     @property
+    def trains(self) -> bool:
+        """Whether gpupanel trains a model: not where a program of the person's own runs."""
+        return not self.evaluates and not self.program
+
+    @property
     def seconds_left(self) -> float | None:
         """Time until the end at the speed so far; ``None`` while it is not known."""
         if self.has_ended:
@@ -227,7 +232,7 @@ class RunStatus(Value):
     @property
     def saved_work(self) -> SavedWork | None:
         """What of a training is saved by now; ``None`` where none of gpupanel's own goes on."""
-        if self.evaluates or self.program:
+        if not self.trains:
             return None
         has_model = self.model_step is not None and self.model_step == self.step
         # Until it goes on, what was done before it was last started is not lost once more.
