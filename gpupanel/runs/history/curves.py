@@ -1,24 +1,37 @@
 """What a run measured over all its steps, each step once: the last word on it counts."""
 
+from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from math import nan
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpupanel.domain.events import DataReady, EpochDone, Event, StepsDone, TrainingResumed
+from gpupanel.domain.events import (
+    MOST_FIGURES,
+    DataReady,
+    EpochDone,
+    Event,
+    FiguresReported,
+    FitBegan,
+    ScriptStarted,
+    StepsDone,
+    TrainingResumed,
+)
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.steps_line import STEP_METRICS
 from gpupanel.runs.directory.tails import LineTail
 from gpupanel.runs.following.event_tail import decode_parts
 from gpupanel.runs.following.run_clock import RunClock
 from gpupanel.runs.following.steps import StepBatch
-from gpupanel.runs.history.metrics import EPOCH_METRICS
+from gpupanel.runs.history.metrics import EPOCH_METRICS, METRICS
 
 Floats: TypeAlias = NDArray[np.float64]
 
 _FIRST_CAPACITY = 1_024
+_WAITING = "waiting_for_data"
 _STEP, _TIME, _REPORTS, _FIRST_VALUE = 0, 1, 2, 3
 """Rows of a table: how many reports a point is the mean of, and then those of the metrics."""
 
@@ -68,7 +81,10 @@ class CurveRecorder:
         self._clock = RunClock()
         self._steps = _Table(len(STEP_METRICS), most_points)
         self._epochs = _Table(len(EPOCH_METRICS), most_points)
+        self._figures: dict[str, _Table] = {}
+        self._most_points = most_points
         self._steps_per_epoch: int | None = None
+        self._is_program = False
 
     @property
     def steps_per_epoch(self) -> int | None:
@@ -78,7 +94,8 @@ class CurveRecorder:
     @property
     def step(self) -> int:
         """Updates done, as far as is known; 0 before the first."""
-        return int(max(self._steps.last_step, self._epochs.last_step))
+        tables = (self._steps, self._epochs, *self._figures.values())
+        return int(max(table.last_step for table in tables))
 
     def add(self, parts: Iterable[Event | StepBatch]) -> None:
         """Take in what the run reported, in the order in which it was written."""
@@ -92,8 +109,13 @@ class CurveRecorder:
                     self._add_other(part)
 
     def points(self) -> dict[str, MetricPoints]:
-        """The curves so far by the names of their metrics, of what has been measured at all."""
-        found = (*self._steps.points(STEP_METRICS), *self._epochs.points(EPOCH_METRICS))
+        """The curves so far by the names of their metrics, of what has been measured at all.
+
+        Figures of a program of the person's own have the names that it gives them, the first
+        :data:`~gpupanel.domain.events.MOST_FIGURES` of them.
+        """
+        own = (each for name, table in self._figures.items() for each in table.points((name,)))
+        found = (*self._steps.points(STEP_METRICS), *self._epochs.points(EPOCH_METRICS), *own)
         return {name: points for name, points in found if len(points)}
 
     def _add_other(self, event: Event) -> None:
@@ -101,9 +123,15 @@ class CurveRecorder:
         match event:
             case DataReady() if event.steps_per_epoch > 0:
                 self._steps_per_epoch = event.steps_per_epoch
+            case ScriptStarted():
+                self._is_program = True
+            case FitBegan() if event.steps_per_epoch:
+                self._steps_per_epoch = event.steps_per_epoch
+            case FiguresReported():
+                self._add_figures(event, self._clock.seconds(time_s))
             case TrainingResumed():
-                self._steps.cut(event.step + 1)
-                self._epochs.cut(event.step + 1)
+                for table in (self._steps, self._epochs, *self._figures.values()):
+                    table.cut(event.step + 1)
             case EpochDone():
                 values = [getattr(event.metrics, name) for name in EPOCH_METRICS]
                 moment = self._clock.seconds(time_s)
@@ -112,14 +140,30 @@ class CurveRecorder:
             case _:
                 pass
 
+    def _add_figures(self, event: FiguresReported, moment: float | None) -> None:
+        step = self.step if event.step is None else event.step
+        for reported, value in event.figures.items():
+            # Nobody knows whether a program means the same by it: percent, or a part of 1.
+            name = f"{reported} (reported)" if reported in METRICS else reported
+            if name not in self._figures:
+                if len(self._figures) == MOST_FIGURES:
+                    continue
+                self._figures[name] = _Table(1, self._most_points)
+            rows = np.array([step, moment, 1, value], dtype=np.float64)
+            self._figures[name].append(rows[:, np.newaxis])
+
     def _add_steps(self, batch: StepBatch) -> None:
         times_s = self._clock.see_steps(batch)
+        values = dict(batch.metrics)
+        if self._is_program:
+            # It reports no waiting: its steps have no number for that.
+            values[_WAITING] = array("d", [nan]) * len(batch)
         rows = np.stack(
             (
                 np.asarray(batch.step, dtype=np.float64),
                 self._clock.moments(times_s),
                 np.ones(len(batch)),
-                *batch.metrics.values(),
+                *values.values(),
             )
         )
         # An epoch that ended with the first of these steps stands until it is reported anew.

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from gpupanel.domain.number_text import watt_hours
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.profile_toml import document_of
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.domain.value import Value
 from gpupanel.runs.history.run_summary import RunSummary
@@ -41,7 +42,11 @@ def differences(
         plans: The same for the plans.
     """
     chosen = [None if profile is None else _chosen(profile) for profile in profiles]
-    return (*_differing(chosen), *_differing(_planned(plans)))
+    planned = _planned(plans)
+    for profile, values in zip(profiles, planned, strict=True):
+        if profile is not None and profile.script is not None and values is not None:
+            del values["plan.shares"]  # which a program does not have
+    return (*_differing(chosen), *_differing(planned))
 
 
 def taken(runs: Sequence[RunSummary]) -> tuple[Difference, ...]:
@@ -72,7 +77,7 @@ def _differing(runs: Sequence[dict[str, str] | None]) -> Iterator[Difference]:
 
 
 def _chosen(profile: Profile) -> dict[str, str]:
-    return dict(_leaves(profile.model_dump(mode="json"), ""))
+    return dict(_leaves(document_of(profile), ""))
 
 
 def _leaves(node: object, path: str) -> Iterator[tuple[str, str]]:

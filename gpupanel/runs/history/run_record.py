@@ -10,6 +10,8 @@ from gpupanel.domain.events import (
     EpochDone,
     Event,
     ExamplesDone,
+    FiguresReported,
+    FitBegan,
     RunEnded,
     RunRestarted,
     RunStarted,
@@ -238,13 +240,15 @@ def read_progress(layout: RunLayout, task: str) -> tuple[RunProgress | None, flo
 
     Args:
         layout: A run that goes on.
-        task: ``train``, ``evaluate`` or ``predict``.
+        task: ``train``, ``evaluate``, ``predict`` or ``script``.
 
     Returns:
         ``None`` for what it has not reported yet, or not lately.
     """
     try:
         ends = EventEnds(layout.events)
+        if task == "script":
+            return _ran(ends)
         return _trained(layout, ends) if task == "train" else _evaluated(ends)
     except OSError:
         return None, None
@@ -266,6 +270,21 @@ def _trained(layout: RunLayout, ends: EventEnds) -> tuple[RunProgress | None, fl
     steps, epochs = found[1], _epochs(layout)
     total = None if data is None or epochs is None else data.steps_per_epoch * epochs
     progress = RunProgress(epoch=steps.epoch, epoch_total=epochs, step=steps.step, step_total=total)
+    return progress, steps.examples_per_second
+
+
+def _ran(ends: EventEnds) -> tuple[RunProgress | None, float | None]:
+    """Of a program of the person's own, as far as it says what it does."""
+    found, figures = ends.last_of(StepsDone), ends.last_of(FiguresReported)
+    if found is None:
+        done = None if figures is None else figures[1]
+        return None if done is None else RunProgress(epoch=done.epoch, step=done.step), None
+    steps, fit = found[1], ends.first_of(FitBegan)
+    epochs = None if fit is None else fit.epochs
+    each = None if fit is None else fit.steps_per_epoch
+    total = None if epochs is None or each is None else each * epochs
+    epoch = steps.epoch or None
+    progress = RunProgress(epoch=epoch, epoch_total=epochs, step=steps.step, step_total=total)
     return progress, steps.examples_per_second
 
 

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 _DEVICE_CAPACITY = 65_536
 _CALM_CAPACITY = 32_768
 _ERROR = "mean_absolute_error"
+_WAITING = "waiting_for_data"
+"""What the steps of a program of the person's own say of it means nothing."""
 """How many points of curves that change slowly are kept."""
 
 FURTHER_STEP_METRICS = tuple(
@@ -122,7 +124,7 @@ class RunCurves:
         }
         self.is_program = False
         self.own = OwnFigures()
-        self._counts_by_figures = False
+        self._counts_by_figures = self._has_fit = False
         self.device_rates = DeviceRates()
         self.time_spent = TimeTrack()
         self.replica_devices: tuple[str, ...] = ()
@@ -288,7 +290,8 @@ class RunCurves:
             self.device_rates.extend(moments, rates)
         for metric in FURTHER_STEP_METRICS:
             values = np.concatenate([batch.metrics[metric.name] for batch, _ in steps])
-            if not np.isnan(values).all():
+            is_reported = not (self.is_program and metric.name == _WAITING)
+            if is_reported and not np.isnan(values).all():
                 self.further[metric.name].extend(moments, unit_text(metric).scale * values)
         accuracy = np.concatenate([batch.metrics["accuracy"] for batch, _ in steps])
         known = ~np.isnan(accuracy)
@@ -301,7 +304,8 @@ class RunCurves:
         moment, metrics = self._moment(time_s), event.metrics
         if metrics.val_loss is not None:
             self.validation_loss.append(moment, metrics.val_loss)
-        if self.is_program and event.epoch > 0 and event.step % event.epoch == 0:
+        if self._has_fit and event.epoch > 0 and event.step % event.epoch == 0:
+            # Of some data Keras knows only at its end how long it is.
             self.steps_per_epoch = self.steps_per_epoch or event.step // event.epoch or None
         name, measured, validated = _metric(metrics)
         if self.is_program:
@@ -328,7 +332,7 @@ class RunCurves:
 
     def _learn_epochs(self, steps_per_epoch: int | None) -> None:
         """Take the length of an epoch from a fit; of several that differ, none is the run's."""
-        known = self.steps_per_epoch
+        known, self._has_fit = self.steps_per_epoch, True
         is_same = known is None or steps_per_epoch is None or known == steps_per_epoch
         self.steps_per_epoch = (steps_per_epoch or known) if is_same else None
 

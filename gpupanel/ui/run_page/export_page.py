@@ -115,10 +115,13 @@ class ExportPage(PageScroll):
         self._models = [button for button, _ in models]
         of_model.addLayout(self._rows(models))
         column.addWidget(model)
-        self._of_training = [scripts, model]
         column.addSpacing(GRID)
         column.addWidget(Caption("Open it"))
-        column.addLayout(self._rows([(self._board, _BOARD), (self._folder, _FOLDER)]))
+        board = QWidget()
+        board.setLayout(self._rows([(self._board, _BOARD)]))
+        column.addWidget(board)
+        column.addLayout(self._rows([(self._folder, _FOLDER)]))
+        self._of_training = [scripts, model, board]
         column.addStretch(1)
 
     def _format_row(self, wanted: ExportFormat | ModelExportFormat) -> tuple[QPushButton, str]:

@@ -21,13 +21,14 @@ from gpupanel.ui.panels.plan_panel import plan_text
 from gpupanel.ui.panels.plan_panel.calls_box import CallsBox
 from gpupanel.ui.panels.plan_panel.memory_estimate_view import MemoryEstimateView
 from gpupanel.ui.panels.plan_panel.other_processes_list import OtherProcessesList
-from gpupanel.ui.panels.plan_panel.plan_tables import MemoryList, ProcessTable, ReplicaTable
+from gpupanel.ui.panels.plan_panel.plan_tables import MemoryList, ProcessTable
 from gpupanel.ui.panels.plan_panel.share_part import SharePart
 from gpupanel.ui.panels.plan_panel.stage_part import StagePart
 from gpupanel.ui.widgets.device_report_box import DeviceReportBox
 from gpupanel.ui.widgets.labels import Caption, Note, breakable
 from gpupanel.ui.widgets.layouts import column_in, leave_focus
 from gpupanel.ui.widgets.problem_list import ProblemList
+from gpupanel.ui.widgets.replica_table import ReplicaTable
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -238,7 +239,8 @@ class PlanPanel(SettingsCard):
 
     def _show_answers(self) -> None:
         status = self._status
-        self._answers.setVisible(status is not None)
+        # A program asks TensorFlow itself, if it uses it at all.
+        self._answers.setVisible(status is not None and not status.program)
         if status is not None:
             whose = "The last run" if status.has_ended else "The current run"
             self._answers.setStatus(status, self._device_labels, whose)
