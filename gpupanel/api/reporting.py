@@ -10,6 +10,7 @@ import atexit
 import json
 import os
 import time
+from typing import Any
 
 
 class Report:
@@ -18,7 +19,7 @@ class Report:
     def __init__(self) -> None:
         self._run = os.environ.get("GPUPANEL_RUN", "")
         self._written_s: dict[frozenset[str], float] = {}
-        self._waiting: dict[frozenset[str], dict[str, object]] = {}
+        self._waiting: dict[frozenset[str], dict[str, Any]] = {}
         atexit.register(self._write_rest)
 
     def __call__(self, step: int | None = None, epoch: int | None = None, **figures: float) -> None:

@@ -6,6 +6,7 @@ from typing import Final
 from gpupanel.cli.output import EXIT_BAD_PROFILE, refuse
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.script_document import own_program
 from gpupanel.runs.directory.profile_file import anchored, read_profile
 
 _HINT: Final = "Name a profile whose task is train."
@@ -36,6 +37,8 @@ def training_profile(path: Path, *, code: str, without: str, json: bool) -> Prof
         Exit: It cannot be read or trains nothing, and that was printed.
     """
     profile = named_profile(path, json=json)
+    if profile.script is not None:
+        refuse(ProblemError(own_program(without)), json=json, status=EXIT_BAD_PROFILE)
     if profile.task != "train":
         message = f"The profile trains nothing: {without}."
         problem = Problem(code=code, field="task", message=message, hint=_HINT)

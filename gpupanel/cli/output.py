@@ -25,6 +25,11 @@ _MOST_DETAIL_LINES = 8
 NONE_GIVEN = "–"  # noqa: RUF001 - the dash that stands for a reading that is not there
 
 
+def print_file(content: str) -> None:
+    """Print a file of gpupanel's own on stdout, to the letter."""
+    sys.stdout.write(content)
+
+
 def print_json(document: dict[str, Any]) -> None:
     """Print one JSON document on standard output: strict JSON (RFC 8259), whatever was read.
 

@@ -9,13 +9,14 @@ from gpupanel.cli.evaluation_report import evaluation_document, print_evaluation
 from gpupanel.cli.interrupts import Interrupts
 from gpupanel.cli.literal_console import styled
 from gpupanel.cli.output import EXIT_FAILED, answers, print_json, print_problems, refuse
-from gpupanel.cli.run_watcher import metrics_text, watch_to_its_end
+from gpupanel.cli.run_watcher import figures_text, metrics_text, watch_to_its_end
 from gpupanel.domain.energy import RunEnergy
 from gpupanel.domain.finding import Finding
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.time_spent import TimeSpent
+from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.following.end_text import end_text, loses_steps
 from gpupanel.runs.following.evaluated_text import evaluated_text
@@ -79,6 +80,7 @@ def run_document(layout: RunLayout, status: RunStatus) -> dict[str, Any]:
         "run": str(layout.root),
         "outcome": status.outcome.value if status.outcome is not None else None,
         "metrics": status.metrics.model_dump(mode="json"),
+        "figures": status.figures,
         "kept_epoch": status.kept_epoch,
         "best_epoch": status.best.epoch if status.best is not None else None,
         "examples_per_second": status.examples_per_second,
@@ -129,7 +131,8 @@ def _print_end(layout: RunLayout, status: RunStatus) -> None:
     print_evaluation(layout, status)
     outcome = str(status.outcome)
     style = "green" if status.outcome is Outcome.COMPLETED else "yellow"
-    answers.print(styled((outcome, f"{style} bold"), f"  {metrics_text(status.metrics)}"))
+    reached = "  ".join(filter(None, (metrics_text(status.metrics), figures_text(status.figures))))
+    answers.print(styled((outcome, f"{style} bold"), f"  {visible_line(reached)}"))
     evaluated = "" if status.evaluation is None else evaluated_text(status.evaluation)
     if evaluated:
         answers.print(f"Evaluated: {evaluated}.", highlight=False)

@@ -2,8 +2,9 @@
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from itertools import islice
 
 from rich.progress import (
     BarColumn,
@@ -37,9 +38,11 @@ from gpupanel.domain.visible_text import visible_line
 from gpupanel.files.plan_file import plan_if_readable
 from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.directory.run_lock import is_supervised
+from gpupanel.runs.directory.tails import LineTail
 from gpupanel.runs.following.device_report_text import line_text, process_name
 from gpupanel.runs.following.end_text import unsaved_text
 from gpupanel.runs.following.event_tail import EventTail, Part
+from gpupanel.runs.following.log_lines import as_in_terminal
 from gpupanel.runs.following.memory_text import freed_text
 from gpupanel.runs.following.status import RunStage, RunStatus
 from gpupanel.runs.history.summaries import summarize_run
@@ -158,6 +161,7 @@ class _Watcher:
             auto_refresh=False,
         )
         self._task: TaskID = self.bar.add_task("starting", total=None)
+        self._output = LineTail(layout.trainer_log)
         self._before: _Before | None = None
         self._printed_problem: Problem | None = None
 
@@ -171,6 +175,7 @@ class _Watcher:
         self._catch_up()
         while not self.status.has_ended:
             yield from interrupts.pending()
+            self._print_output()
             if self._has_news():
                 self._read_updates()
                 self._draw()
@@ -181,6 +186,7 @@ class _Watcher:
                 checked_s = time.monotonic()
                 self._check_supervisor()
             time.sleep(_POLL_S)
+        self._print_output()
         self._draw()
 
     def _catch_up(self) -> None:
@@ -188,6 +194,9 @@ class _Watcher:
         self._before = before = _Before()
         self._read_updates()
         self._before = None
+        if self.status.program:
+            # What it has printed by now stands in its log.
+            self._output.read()
         if before.restart is not None:
             _print_restart(before.restart, self._layout)
         for answer in self.status.answers:
@@ -223,6 +232,15 @@ class _Watcher:
             for part in self._events.read():
                 self._take(part)
             more = self._events.has_more
+
+    def _print_output(self) -> None:
+        """Print what a program of the person's own has printed, as its terminal would."""
+        if not self.status.program:
+            return
+        with suppress(OSError):
+            for line in self._output.read():
+                text, _ = as_in_terminal(line.decode(errors="replace"))
+                console.print(visible_line(text), markup=False, highlight=False, soft_wrap=True)
 
     def _take(self, event: Part) -> None:
         self.status = self.status.after(event)
@@ -304,11 +322,14 @@ class _Watcher:
         progress = status.data_progress
         if progress is not None and progress.done < progress.total:
             words, done, total = progress.doing, progress.done, progress.total
-        if status.step_total is not None and status.step:
-            speed = status.examples_per_second or 0.0
-            words = (
-                f"{_epoch_text(max(1, status.epoch), status.epoch_total)}  step {status.step:,}  "
-                f"{speed:,.0f} examples/s"
+        if status.step and (status.step_total is not None or status.program):
+            speed = status.examples_per_second
+            words = "  ".join(
+                (
+                    *((_epoch_text(status.epoch, status.epoch_total),) if status.epoch else ()),
+                    f"step {status.step:,}",
+                    *(() if speed is None else (f"{speed:,.0f} examples/s",)),
+                )
             )
         if status.examples_total:
             done, total = status.examples, status.examples_total
@@ -349,3 +370,12 @@ def _print_resumed(event: TrainingResumed) -> None:
 def _device_names(layout: RunLayout) -> dict[str, str]:
     plan = plan_if_readable(layout)
     return {} if plan is None else {device.key: device.name for device in plan.devices}
+
+
+_MOST_NAMED = 8
+
+
+def figures_text(figures: Mapping[str, float]) -> str:
+    """The last figures of a program of the person's own in one line; of very many the first."""
+    shown = dict(islice(figures.items(), _MOST_NAMED))
+    return "  ".join(f"{name} {number(value)}" for name, value in shown.items())

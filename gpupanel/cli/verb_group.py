@@ -18,6 +18,7 @@ ORDER: Final = (
     "export",
     "scan",
     "schema",
+    "reporting",
     "read-speed",
     "summary",
     "lr-find",

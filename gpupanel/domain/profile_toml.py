@@ -20,7 +20,7 @@ def dump_profile(profile: Profile) -> str:
 
 
 def document_of(profile: Profile) -> dict[str, Any]:
-    """The profile as tables, of which :func:`profile_from_document` makes it again."""
+    """The profile as :func:`profile_from_document` reads it, without tables that mean nothing."""
     left_out = set[str]() if profile.script is None else set(REPLACED)
     return profile.model_dump(mode="json", exclude=left_out)
 

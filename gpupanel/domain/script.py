@@ -18,22 +18,16 @@ _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _OWN_PREFIX: Final = "GPUPANEL_"
 
 
-def _without_nul(text: str) -> str:
-    if "\0" in text:
-        raise ValueError("it has a NUL character, which no program can be given")
-    return text
+def _variables(given: dict[str, str]) -> dict[str, str]:
+    for name in given:
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"{name!r}: the name of a variable has letters, digits and _ only")
+        if name in PLANNED_VARIABLES or name.startswith(_OWN_PREFIX):
+            raise ValueError(f"{name}: devices and memory are chosen in the profile, which sets it")
+    return given
 
 
-def _variable(name: str) -> str:
-    if not _NAME.fullmatch(name):
-        raise ValueError("the name of a variable has letters, digits and _ only")
-    if name in PLANNED_VARIABLES or name.startswith(_OWN_PREFIX):
-        raise ValueError("devices and memory are chosen in the profile, which sets this variable")
-    return name
-
-
-Argument = Annotated[str, Field(max_length=2**15), AfterValidator(_without_nul)]
-VariableName = Annotated[str, Field(max_length=200), AfterValidator(_variable)]
+Argument = Annotated[str, Field(max_length=2**15)]
 
 
 class ScriptSettings(Value):
@@ -71,7 +65,7 @@ class ScriptSettings(Value):
         off="the Python of gpupanel",
         examples=[".venv/bin/python"],
     )
-    environment: dict[VariableName, Argument] = setting(
+    environment: Annotated[dict[str, Argument], AfterValidator(_variables)] = setting(
         "Variables",
         "Environment variables that the program gets besides those of this session.",
         default_factory=dict,

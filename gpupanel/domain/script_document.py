@@ -14,7 +14,7 @@ def with_task(document: dict[str, Any]) -> dict[str, Any]:
     Raises:
         ProblemError: It has tables that mean nothing beside ``[script]``, or another task.
     """
-    if "script" not in document:
+    if document.get("script") is None:
         if document.get("task") == "script":
             raise ProblemError(_no_program())
         return document
@@ -51,4 +51,18 @@ def _other_task(task: object) -> Problem:
         field="task",
         message=f"The task is {task!r}, but [script] names a program of your own to run.",
         hint='Remove the task, or set it to "script"; or remove [script].',
+    )
+
+
+def own_program(what: str) -> Problem:
+    """The problem of what cannot be done with a program of the person's own.
+
+    Args:
+        what: A sentence's end: "its data is not known".
+    """
+    return Problem(
+        code="own_program",
+        field="task",
+        message=f"The profile runs a program of your own: {what}.",
+        hint="Name a profile whose task is train.",
     )

@@ -66,6 +66,9 @@ class StrategyKind(ChoiceEnum):
 GANG_KINDS = (StrategyKind.MULTI_WORKER, StrategyKind.PARAMETER_SERVER)
 """The strategies whose runs are several processes."""
 
+PROGRAM_KINDS = (StrategyKind.ONE_DEVICE, StrategyKind.MIRRORED)
+"""Of a program of the person's own: as it is, or a copy of its model on each device in ``fit``."""
+
 SHARING_KINDS = (
     StrategyKind.MIRRORED,
     StrategyKind.CENTRAL_STORAGE,

@@ -7,6 +7,7 @@ same global batch is the same mathematics (gradients are summed over the global 
 from collections.abc import Sequence
 
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.strategy import PROGRAM_KINDS
 
 
 def planned_batch_size(profile: Profile, replica_count: int) -> int:
@@ -14,13 +15,11 @@ def planned_batch_size(profile: Profile, replica_count: int) -> int:
 
     What a program of the person's own does nobody knows: it counts as one for each replica.
     """
-    match profile.task:
-        case "train":
-            return profile.training.global_batch_size
-        case "script":
-            return replica_count
-        case "evaluate" | "predict":
-            return profile.inference.batch_size
+    if profile.script is not None:
+        return replica_count
+    if profile.task == "train":
+        return profile.training.global_batch_size
+    return profile.inference.batch_size
 
 
 def planned_shares(profile: Profile, replica_count: int) -> tuple[int, ...] | None:
@@ -30,7 +29,7 @@ def planned_shares(profile: Profile, replica_count: int) -> tuple[int, ...] | No
     """
     batch, shares = planned_batch_size(profile, replica_count), profile.strategy.shares
     if profile.script is not None:
-        return (1,) * replica_count
+        return (1,) * replica_count if profile.strategy.kind in PROGRAM_KINDS else None
     if not profile.strategy.divides_batches:
         # Workers of a parameter server take whole batches by turns.
         return (batch,) * replica_count

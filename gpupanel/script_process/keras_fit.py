@@ -66,7 +66,7 @@ class _Progress:
         self.steps = self.epochs = 0
 
 
-def _batch_size(arguments: dict[str, Any]) -> int | None:
+def _batch_size(arguments: dict[str, Any]) -> Any:
     """Examples of a full batch; ``None``: it is not known without reading the data."""
     x = arguments.get("x")
     spec = getattr(x, "element_spec", None)
@@ -89,7 +89,6 @@ def _callback(
     keras: Any, reports: Reports, progress: _Progress, size: int | None, model: Any
 ) -> Any:
     """A callback for one call of ``fit``."""
-
     base: Any = keras.callbacks.Callback
 
     class Panel(base):  # type: ignore[misc]

@@ -9,6 +9,7 @@ import json
 import os
 import threading
 import time
+from contextlib import suppress
 from typing import Any
 
 LONGEST_MESSAGE = 2000
@@ -27,10 +28,8 @@ class Reports:
         self._file: int | None = None
         if folder:
             flags = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
-            try:
+            with suppress(OSError):  # the panel does not watch, or not any more
                 self._file = os.open(os.path.join(folder, "reports.jsonl"), flags)
-            except OSError:
-                pass  # the panel does not watch, or not any more
         self._process = os.getpid()
 
     def write(self, kind: str, **values: Any) -> None:
@@ -43,11 +42,9 @@ class Reports:
         if self._file is None or os.getpid() != self._process:
             return
         line = json.dumps({"kind": kind, "time_s": time.time(), **values})
-        with self._lock:
-            try:
-                os.write(self._file, line.encode() + b"\n")
-            except OSError:
-                pass  # a disk that is full ends no program of the person's
+        # A disk that is full ends no program of the person's.
+        with self._lock, suppress(OSError):
+            os.write(self._file, line.encode() + b"\n")
 
     def failed(self, error: BaseException) -> None:
         """Say what the program raised, and in which of its lines."""

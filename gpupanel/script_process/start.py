@@ -62,8 +62,8 @@ def main() -> None:
     except BaseException as error:
         reports.failed(error)
         own = error.__traceback__
-        traceback = None if own is None else own.tb_next
-        sys.excepthook(type(error), error, traceback)
+        error.__traceback__ = None if own is None else own.tb_next
+        sys.excepthook(type(error), error, error.__traceback__)
         if isinstance(error, KeyboardInterrupt):
             # Python ends by the signal, so that a shell sees that it was interrupted.
             for stream in (sys.stdout, sys.stderr):

@@ -6,7 +6,8 @@ and not both: its calls are passed over then, and the panel says so.
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from .reports import Reports
 
@@ -31,7 +32,7 @@ def configure(tensorflow: Any, settings: dict[str, Any], reports: Reports) -> No
             continue
         physical = of_kind[kind][device["index"]]
         if device["growth"]:
-            config.experimental.set_memory_growth(physical, True)
+            config.experimental.set_memory_growth(physical, enable=True)
         if device["limits_mib"]:
             logical = [
                 config.LogicalDeviceConfiguration()

@@ -14,13 +14,12 @@ from gpupanel.domain.model import DEFAULT_MODEL, ModelSettings, saved_model
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.script import ScriptSettings
 from gpupanel.domain.setting import settings_of
-from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.domain.strategy import PROGRAM_KINDS, StrategyKind, StrategySettings
 from gpupanel.domain.task import Task
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.domain.value import Value
 from gpupanel.domain.visible_text import as_utf8
 from gpupanel.planning.rules.inference_rules import inference_kinds
-from gpupanel.planning.rules.script_rules import SCRIPT_KINDS
 from gpupanel.ui.dropped_files import IMAGE_FILES, kind_of_files, kind_to_predict_on
 
 _REPLACED: Final = {
@@ -247,7 +246,7 @@ _OF_AN_EXAMPLE = ("image_size", "color")
 
 def _for_program(strategy: StrategySettings) -> StrategySettings:
     """The same kind where a program can have it; else it runs as it is."""
-    is_possible = strategy.kind in SCRIPT_KINDS
+    is_possible = strategy.kind in PROGRAM_KINDS
     return StrategySettings(kind=strategy.kind if is_possible else StrategyKind.ONE_DEVICE)
 
 

@@ -50,6 +50,7 @@ _RUN_KEYS: Final = (
     "run",
     "outcome",
     "metrics",
+    "figures",
     "kept_epoch",
     "best_epoch",
     "examples_per_second",
@@ -121,6 +122,9 @@ ANSWERS: Final[Mapping[str, VerbAnswer]] = {
         "",
         {0: "nothing is wrong but for hints and warnings", 1: "an error", **_BAD_PROFILE}
         | _INTERRUPTED,
+    ),
+    "reporting": VerbAnswer(
+        ("file",), "Without `--json` it is the file itself, to be written beside a program.", _DONE
     ),
     "schema": VerbAnswer((), "It is a JSON schema, with or without `--json`.", _DONE),
     "summary": VerbAnswer(

@@ -64,7 +64,10 @@ def check(
     else:
         print_problems(problems, answers)
         if ok and preparation.plan is not None:
-            _print_plan(preparation.plan, preparation.device_names)
+            if read.script is None:
+                _print_plan(preparation.plan, preparation.device_names)
+            else:
+                _print_devices(preparation.plan, preparation.device_names)
             print_gpu_processes(preparation.other_processes, answers)
             answers.print("Ready to run.", style="green")
     raise typer.Exit(0 if ok else 1)
@@ -79,6 +82,13 @@ def _block_problems(profile: Profile) -> tuple[Problem, ...]:
 
     found = summarize_model(summary_request(anchored(profile, Path.cwd()))).problems
     return tuple(each for each in found if each.field == "training.recompute")
+
+
+def _print_devices(plan: LaunchPlan, names: dict[str, str]) -> None:
+    """Print what a program of the person's own sees."""
+    for replica in plan.replicas:
+        name = names.get(replica.device_key, NONE_GIVEN)
+        answers.print(f"{replica.logical_device}  {name}", highlight=False)
 
 
 def _print_plan(plan: LaunchPlan, names: dict[str, str]) -> None:

@@ -28,7 +28,6 @@ from gpupanel.runs.run_folders import has_begun, named_run
 from gpupanel.runs.trust.trusted import trust as trust_code
 from gpupanel.runs.trust.user_code import code_of_profile
 
-
 ToRunArgument = Annotated[
     Path,
     typer.Argument(
@@ -40,7 +39,7 @@ ToRunArgument = Annotated[
 ArgumentsArgument = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="-- ARGUMENT...",
+        metavar="ARGUMENT",
         help="Of the program: gpupanel run train.py -- --epochs 5.",
         show_default=False,
     ),

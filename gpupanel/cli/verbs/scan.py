@@ -11,14 +11,17 @@ from gpupanel.cli.literal_console import styled
 from gpupanel.cli.named_profile import named_profile
 from gpupanel.cli.options import JsonOption, ProfileArgument
 from gpupanel.cli.output import (
+    EXIT_BAD_PROFILE,
     answers,
     print_json,
     print_problems,
     progress,
+    refuse,
 )
-from gpupanel.domain.problem import Problem
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.scan import DataScan, ScanProgress, ScanRequest, scan_request
 from gpupanel.domain.scan_text import ScanSection, scan_sections, scan_summary
+from gpupanel.domain.script_document import own_program
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.questions.data_scan import scan_data
 
@@ -29,7 +32,11 @@ _DETAIL_LINES: Final = 10
 
 def scan(profile: ProfileArgument, *, json: JsonOption = False) -> None:
     """Print what the data holds: examples, classes, duplicates, unreadable files, outliers."""
-    request = scan_request(named_profile(profile, json=json))
+    read = named_profile(profile, json=json)
+    if read.script is not None:
+        error = ProblemError(own_program("what it reads is not known"))
+        refuse(error, json=json, status=EXIT_BAD_PROFILE)
+    request = scan_request(read)
     try:
         found = _with_progress(request)
     except KeyboardInterrupt:

@@ -1,15 +1,11 @@
 """What a program of the person's own can be given, and what it cannot."""
 
 from collections.abc import Iterator
-from typing import Final
 
 from gpupanel.domain.memory import LimitedMemory, SplitMemory
 from gpupanel.domain.problem import Fix, Problem, Severity
-from gpupanel.domain.strategy import StrategyKind
+from gpupanel.domain.strategy import PROGRAM_KINDS, StrategyKind
 from gpupanel.planning.context import PlanningContext
-
-SCRIPT_KINDS: Final = (StrategyKind.ONE_DEVICE, StrategyKind.MIRRORED)
-"""The program as it is, or Keras's fit with a copy of the model on each device."""
 
 
 def path_missing(context: PlanningContext) -> Iterator[Problem]:
@@ -28,7 +24,7 @@ def strategy_of_own_loop(context: PlanningContext) -> Iterator[Problem]:
     """A strategy that only the loop of gpupanel has."""
     profile = context.profile
     kind = profile.strategy.kind
-    if kind in SCRIPT_KINDS and profile.cluster is None:
+    if kind in PROGRAM_KINDS and profile.cluster is None:
         return
     yield Problem(
         code="script_strategy",

@@ -6,6 +6,7 @@ from gpupanel import __version__
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.script_document import own_program
 from gpupanel.domain.strategy import GANG_KINDS, StrategyKind
 from gpupanel.planning.script.augmentation_section import augmentation_section
 from gpupanel.planning.script.class_names import classes_to_train, kept_classes
@@ -91,9 +92,9 @@ def stand_alone_script(profile: Profile, plan: LaunchPlan) -> str:
         plan: Made from it.
 
     Raises:
-        ProblemError: A model that is still to be trained is to be evaluated, or to predict; what is
-            to run is a program of the person's own; or the training has a time limit, or holds a
-            fold out, which a script does not know.
+        ProblemError: A model that is still to be trained is to be evaluated, or to predict; or the
+            training has a time limit, or holds a fold out, which a script does not know; or it
+            runs a program of the person's own.
     """
     title = f"{profile.name}: written by gpupanel {__version__}; it runs without gpupanel."
     sections = (f"# {each.title}\n{each.code}" for each in script_sections(profile, plan))
@@ -111,7 +112,7 @@ def script_sections(profile: Profile, plan: LaunchPlan) -> tuple[ScriptSection, 
         ProblemError: As there.
     """
     if profile.script is not None:
-        raise ProblemError(_OWN_PROGRAM)
+        raise ProblemError(own_program("that is a script already"))
     model, data = profile.model, profile.data
     trains = profile.task == "train"
     if not (trains or model.is_saved):
@@ -162,12 +163,6 @@ _NOT_STARTABLE = Problem(
     message="Only a saved model can be evaluated or can predict: other runs cannot start, and so "
     "they are no scripts.",
     hint="Check the profile: that shows what to change.",
-)
-_OWN_PROGRAM = Problem(
-    code="export_not_available",
-    field="script",
-    message="A program of your own is a script already: there is nothing to write as one.",
-    hint="Run the program itself where gpupanel is not; a report of a run can be exported.",
 )
 _NO_TIME_LIMIT = Problem(
     code="script_without_time_limit",

@@ -68,3 +68,31 @@ def line_kind(line: str, before: LineKind = LineKind.PLAIN) -> LineKind:
     if _WARNING.match(begin):
         return LineKind.WARNING
     return before if before.needs_attention and begin[:1] in (" ", "\t") else LineKind.PLAIN
+
+
+_SEQUENCE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+"""Colours and moves of the cursor (ECMA-48, control sequences), which nobody reads."""
+
+
+def as_in_terminal(text: str, is_rewritten: bool = False) -> tuple[str, bool]:  # noqa: FBT001, FBT002 - what the last call gave
+    """Lines as a terminal shows them, in which a progress bar writes over itself.
+
+    Args:
+        text: What was printed; its first line continues the last one before.
+        is_rewritten: The line before ended with a carriage return: what follows writes over it.
+
+    Returns:
+        Of each line what was written last, the last one with its carriage return where it ends with
+        one; and whether the first stands in the place of the line that it continues.
+    """
+    first, *rest = _SEQUENCE.sub("", text).replace("\r\n", "\n").split("\n")
+    writings = first.split("\r")
+    last = next((place for place in reversed(range(len(writings))) if writings[place]), 0)
+    writes_over = bool(writings[last]) and (last > 0 or is_rewritten)
+    lines = [writings[last], *(_last_writing(line) for line in rest)]
+    end = "\r" if text.endswith("\r") or (is_rewritten and not text) else ""
+    return "\n".join(lines) + end, writes_over
+
+
+def _last_writing(line: str) -> str:
+    return next((each for each in reversed(line.split("\r")) if each), "")

@@ -45,7 +45,7 @@ def differences(
     planned = _planned(plans)
     for profile, values in zip(profiles, planned, strict=True):
         if profile is not None and profile.script is not None and values is not None:
-            del values["plan.shares"]  # which a program does not have
+            values.pop("plan.shares", None)  # which a program does not have
     return (*_differing(chosen), *_differing(planned))
 
 

@@ -10,7 +10,6 @@ from gpupanel.domain.events import (
     EpochDone,
     Event,
     ExamplesDone,
-    FiguresReported,
     FitBegan,
     RunEnded,
     RunRestarted,
@@ -247,9 +246,13 @@ def read_progress(layout: RunLayout, task: str) -> tuple[RunProgress | None, flo
     """
     try:
         ends = EventEnds(layout.events)
-        if task == "script":
-            return _ran(ends)
-        return _trained(layout, ends) if task == "train" else _evaluated(ends)
+        match task:
+            case "train":
+                return _trained(layout, ends)
+            case "script":
+                return _followed(ends)
+            case _:
+                return _evaluated(ends)
     except OSError:
         return None, None
 
@@ -263,6 +266,19 @@ def _evaluated(ends: EventEnds) -> tuple[RunProgress | None, float | None]:
     return progress, done.examples_per_second
 
 
+def _followed(ends: EventEnds) -> tuple[RunProgress | None, float | None]:
+    """Of a program of the person's own, as far as it reports steps."""
+    found, last_fit = ends.last_of(StepsDone), ends.last_of(FitBegan)
+    if found is None:
+        return None, None
+    steps, fit = found[1], ends.first_of(FitBegan) if last_fit is None else last_fit[1]
+    epochs = None if fit is None else fit.epochs
+    each = None if fit is None else fit.steps_per_epoch
+    total = None if each is None or epochs is None else each * epochs
+    progress = RunProgress(epoch=steps.epoch, epoch_total=epochs, step=steps.step, step_total=total)
+    return progress, steps.examples_per_second
+
+
 def _trained(layout: RunLayout, ends: EventEnds) -> tuple[RunProgress | None, float | None]:
     found, data = ends.last_of(StepsDone), ends.first_of(DataReady)
     if found is None:
@@ -270,21 +286,6 @@ def _trained(layout: RunLayout, ends: EventEnds) -> tuple[RunProgress | None, fl
     steps, epochs = found[1], _epochs(layout)
     total = None if data is None or epochs is None else data.steps_per_epoch * epochs
     progress = RunProgress(epoch=steps.epoch, epoch_total=epochs, step=steps.step, step_total=total)
-    return progress, steps.examples_per_second
-
-
-def _ran(ends: EventEnds) -> tuple[RunProgress | None, float | None]:
-    """Of a program of the person's own, as far as it says what it does."""
-    found, figures = ends.last_of(StepsDone), ends.last_of(FiguresReported)
-    if found is None:
-        done = None if figures is None else figures[1]
-        return None if done is None else RunProgress(epoch=done.epoch, step=done.step), None
-    steps, fit = found[1], ends.first_of(FitBegan)
-    epochs = None if fit is None else fit.epochs
-    each = None if fit is None else fit.steps_per_epoch
-    total = None if epochs is None or each is None else each * epochs
-    epoch = steps.epoch or None
-    progress = RunProgress(epoch=epoch, epoch_total=epochs, step=steps.step, step_total=total)
     return progress, steps.examples_per_second
 
 

@@ -30,6 +30,7 @@ from gpupanel.trainer.own_program.command import (
     not_started,
     working_directory_of,
 )
+from gpupanel.trainer.own_program.printed_errors import PrintedErrors
 from gpupanel.trainer.own_program.report_file import ReportFile
 from gpupanel.trainer.own_program.translation import Translation
 from gpupanel.trainer.progress import TrainingRecord
@@ -60,12 +61,13 @@ def run_program(
     remove(report_path, run.layout.root)  # of a start before this one
     os.close(open_to_append(report_path, run.layout.root))
     _keep_orphans()
+    log = PrintedErrors(run.layout.process_log(run.place))
     try:
         process = _start(run, script)
         events.write(ScriptStarted(time_s=time.time(), pid=process.pid, program=script.name))
         translation = Translation(script.name, record)
         with ReportFile(report_path) as reports:
-            program = _Program(process, events, interruptions, translation, reports)
+            program = _Program(process, events, interruptions, translation, reports, log)
             program.attend()
         program.end_what_is_left(script.name)
         return program.result(script.name)
@@ -84,8 +86,10 @@ class _Program:
         interruptions: Interruptions,
         translation: Translation,
         reports: ReportFile,
+        log: PrintedErrors,
     ) -> None:
         self._process = process
+        self._log = log
         self._events = events
         self._interruptions = interruptions
         self._translation = translation
@@ -105,8 +109,9 @@ class _Program:
                     self._end_alone()
         if self._interruptions.has_heard_sigterm and self._wanted is None:
             self._wanted = Interruption.STOP
-        while self._take_reports():
-            continue
+        self._take_reports()
+        while self._reports.has_more:
+            self._take_reports()
 
     def result(self, name: str) -> Interruption | None:
         """What its end means.
@@ -120,8 +125,7 @@ class _Program:
         if status < 0:
             _die_by(signal.Signals(-status), self._events)
         if status == 0:
-            if self._translation.failure:
-                self._report_ignored_error(name)
+            self._report_printed_error(name)
             return None
         said = self._translation.failure
         raise ProblemError(
@@ -135,12 +139,16 @@ class _Program:
             )
         )
 
-    def _report_ignored_error(self, name: str) -> None:
-        """Say that a program reports success though something in it failed."""
+    def _report_printed_error(self, name: str) -> None:
+        """Say that a program reports success though it has printed an error."""
+        error = self._log.last_error()
+        if not error:
+            return
         problem = Problem(
-            code="script_error_ignored",
+            code="script_error_printed",
             severity=Severity.WARNING,
-            message=f"{name} ended with exit status 0, but raised {self._translation.failure}.",
+            message=f"{name} ended with exit status 0, as if all were well, but printed an error: "
+            f"{error}.",
             hint="Look at its log: what it did after that may be of no use.",
         )
         self._events.write(ProblemReported(time_s=time.time(), problem=problem))
@@ -166,14 +174,10 @@ class _Program:
             psutil.wait_procs(left, timeout=1.0)
             left = _descendants()
 
-    def _take_reports(self) -> bool:
-        """Take in what was reported since; gives whether there was anything."""
-        found = False
+    def _take_reports(self) -> None:
         for line in self._reports.lines():
-            found = True
             for event in self._translation.events(line):
                 self._events.write(event)
-        return found
 
     def _hear(self) -> None:
         """Pass on what a person asks: a stop as Ctrl+C does, once."""

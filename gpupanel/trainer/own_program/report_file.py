@@ -14,11 +14,16 @@ _MOST_AT_ONCE: Final = 4 * 2**20
 
 
 class ReportFile:
-    """Whole lines, each once, in their order; a line that is too long is passed over."""
+    """Whole lines, each once, in their order; a line that is too long is passed over.
+
+    Attributes:
+        has_more: Whether more was written than was read at once.
+    """
 
     def __init__(self, path: Path) -> None:
         self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
         self._offset = 0
+        self.has_more = False
         self._rest = b""
         self._passes_over = False
 
@@ -35,7 +40,7 @@ class ReportFile:
 
     def lines(self) -> Iterator[bytes]:
         """The lines that were written since; of very many, the rest next time."""
-        read = 0
+        read, self.has_more = 0, False
         while read < _MOST_AT_ONCE:
             piece = os.pread(self._file, _PIECE_BYTES, self._offset)
             if not piece:
@@ -50,3 +55,4 @@ class ReportFile:
                     yield line
             if len(self._rest) > _LONGEST_LINE:
                 self._rest, self._passes_over = b"", True
+        self.has_more = True

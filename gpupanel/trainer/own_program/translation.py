@@ -178,7 +178,7 @@ class Translation:
         return [*found, *_others(figures.others, step, epoch, now_s)]
 
     def _own(self, report: ProgramReport, now_s: float) -> list[KnownEvent]:
-        """Of a loop of the person's own, which may count steps anew in each epoch, or not at all."""
+        """Of a loop of the person's own, which may count anew in each epoch, or not at all."""
         self._counted += 1
         epoch, figures = _count(report.epoch), self._figures(report, of_keras=False)
         said = _count(report.step)

@@ -4,17 +4,15 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
-from gpupanel.domain.script import MOST_ARGUMENTS, Argument, VariableName
+from gpupanel.domain.script import MOST_ARGUMENTS, ScriptSettings
 from gpupanel.ui.inputs.checked_line import CheckedLine
 from gpupanel.ui.inputs.input import quoted
 
-_ARGUMENT: Final[TypeAdapter[str]] = TypeAdapter(Argument)
-_VARIABLE: Final[TypeAdapter[str]] = TypeAdapter(VariableName)
-_LONGEST_LINE = 2**20
+_LONGEST_LINE: Final = 2**20
 """Characters: a command has as much room as Linux gives to all of its arguments, at the most."""
 
 
@@ -39,7 +37,7 @@ class ArgumentsEdit(CheckedLine):
 
     @override
     def _read(self, text: str) -> tuple[str, ...]:
-        return tuple(_checked(_ARGUMENT, word) for word in _words(text))
+        return _checked(arguments=tuple(_words(text))).arguments
 
     @override
     def _text_of(self, value: Sequence[str]) -> str:
@@ -74,8 +72,8 @@ class VariablesEdit(CheckedLine):
                 raise ValueError(f"{quoted(word)} is no variable: write NAME=value.")
             if name in read:
                 raise ValueError(f"{quoted(name)} is set twice.")
-            read[_checked(_VARIABLE, name)] = _checked(_ARGUMENT, value)
-        return read
+            read[name] = value
+        return _checked(environment=read).environment
 
     @override
     def _text_of(self, value: Mapping[str, str]) -> str:
@@ -100,10 +98,15 @@ def _words(text: str) -> list[str]:
     return words
 
 
-def _checked(type_: TypeAdapter[str], word: str) -> str:
+def _checked(**read: object) -> ScriptSettings:
+    """A program that is given that.
+
+    Raises:
+        ValueError: None can be.
+    """
     try:
-        return type_.validate_python(word)
+        return ScriptSettings.model_validate({"path": "", **read})
     except ValidationError as error:
         first = error.errors()[0]
-        why = str(first.get("ctx", {}).get("error", "")) or first["msg"]
-        raise ValueError(f"{quoted(word)}: {why}.") from error
+        why = str(first.get("ctx", {}).get("error", first["msg"]))
+        raise ValueError(f"{why[:1].upper()}{why[1:]}.") from error

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPlainTextEdit, QP
 
 from gpupanel.domain.number_text import memory_size
 from gpupanel.domain.visible_text import visible_lines
-from gpupanel.runs.following.log_lines import LineKind, line_kind
+from gpupanel.runs.following.log_lines import LineKind, as_in_terminal, line_kind
 from gpupanel.ui import formatting
 from gpupanel.ui.widgets.buttons import FoldButton
 from gpupanel.ui.widgets.labels import Note
@@ -50,6 +50,7 @@ class LogPanel(QWidget):
         self._where.setProperty("textSize", "small")
         self._path: Path | None = None
         self._held_back = ""
+        self._is_rewritten = False
         self._skipped_bytes = 0
         self._text = QPlainTextEdit(self)
         self._text.setObjectName("trainer_log")
@@ -104,6 +105,7 @@ class LogPanel(QWidget):
         self._search.clear()
         self._show_counts()
         self._held_back = ""
+        self._is_rewritten = False
         self._skipped_bytes = 0
         self._path = path
         self._show_where()
@@ -129,8 +131,14 @@ class LogPanel(QWidget):
         # A cursor of its own: neither the person's selection nor the view moves.
         cursor = QTextCursor(self._text.document())
         cursor.movePosition(QTextCursor.MoveOperation.End)
-        text = visible_lines(text.replace("\r\n", "\n").replace("\r", "\n"))
-        text = self._held_back + text
+        text, writes_over = as_in_terminal(self._held_back + text, self._is_rewritten)
+        self._is_rewritten = text.endswith("\r")
+        text = visible_lines(text.removesuffix("\r"))
+        if writes_over:
+            cursor.movePosition(
+                QTextCursor.MoveOperation.StartOfBlock, QTextCursor.MoveMode.KeepAnchor
+            )
+            cursor.removeSelectedText()
         if cursor.block().length() > _LONGEST_LINE:
             text = "\n" + text
         # The last line's end waits for the next line, so that no empty line is shown below it.

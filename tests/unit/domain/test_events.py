@@ -36,6 +36,9 @@ EVERY_EVENT: list[Event] = [
     events.RunStarted(time_s=1.5, supervisor_pid=1),
     events.TrainerStarted(time_s=1.5, pid=2),
     events.RunRestarted(time_s=1.5, attempt=1, problem=PROBLEM),
+    events.ScriptStarted(time_s=1.5, pid=3, program="train.py"),
+    events.FitBegan(time_s=1.5, epochs=3, steps_per_epoch=12),
+    events.FiguresReported(time_s=1.5, step=4, epoch=1, figures={"iou": 0.5}),
     events.TrainingResumed(time_s=1.5, path="checkpoints/step-000000003", epoch=2, step=3),
     events.PhaseChanged(time_s=1.5, phase=events.Phase.TRACING),
     events.DevicesReady(

@@ -209,5 +209,5 @@ def test_that_each_setting_of_a_profile_declares_its_words() -> None:
     # What tells which kind a table is, and the tables themselves.
     kinds = {"source", "policy", "schema_version"}
     names = {"devices", "memory", "strategy", "data", "model", "training", "inference"}
-    names |= {"cluster", "sweep"}
+    names |= {"cluster", "script", "sweep"}
     assert fields - titled <= kinds | names

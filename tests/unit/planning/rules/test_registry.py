@@ -16,7 +16,7 @@ from gpupanel.planning import rules
 from gpupanel.planning.context import PlanningContext, planning_context
 from gpupanel.planning.prepare import prepare
 from gpupanel.planning.rules import registry
-from gpupanel.planning.rules.registry import RULES, Rule
+from gpupanel.planning.rules.registry import RULES, SCRIPT_RULES, Rule
 from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL
 
 MODULES = [
@@ -40,13 +40,15 @@ def rules_of(module: ModuleType) -> list[Callable[..., object]]:
 
 
 def test_that_every_rule_of_every_module_is_in_the_registry_once() -> None:
-    assert {rule for module in MODULES for rule in rules_of(module)} == set(RULES)
-    assert len(RULES) == len(set(RULES))
-    assert all(isgeneratorfunction(rule) for rule in RULES)
+    known = {rule for module in MODULES for rule in rules_of(module)}
+    assert known - {registry.rules_of} == {*RULES, *SCRIPT_RULES}
+    for rules_of_kind in (RULES, SCRIPT_RULES):
+        assert len(rules_of_kind) == len(set(rules_of_kind))
+        assert all(isgeneratorfunction(rule) for rule in rules_of_kind)
 
 
 def test_that_every_rule_module_has_a_rule() -> None:
-    with_rules = {rule.__module__ for rule in RULES}
+    with_rules = {rule.__module__ for rule in (*RULES, *SCRIPT_RULES)}
     assert with_rules == {module.__name__ for module in MODULES} - {registry.__name__}
 
 
@@ -105,7 +107,7 @@ def test_that_problems_are_reported_by_severity_and_then_in_the_order_of_the_rul
         for number, severity in enumerate(severities)
     ]
     found = tuple(lambda _context, each=each: iter([each]) for each in problems)
-    monkeypatch.setattr("gpupanel.planning.prepare.RULES", found)
+    monkeypatch.setattr("gpupanel.planning.rules.registry.RULES", found)
 
     codes = [problem.code for problem in prepare(Profile(), CPU_ONLY).problems]
 
