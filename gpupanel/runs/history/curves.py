@@ -26,7 +26,7 @@ from gpupanel.runs.directory.tails import LineTail
 from gpupanel.runs.following.event_tail import decode_parts
 from gpupanel.runs.following.run_clock import RunClock
 from gpupanel.runs.following.steps import StepBatch
-from gpupanel.runs.history.metrics import EPOCH_METRICS, METRICS
+from gpupanel.runs.history.metrics import EPOCH_METRICS, METRICS, VALIDATED
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -84,7 +84,7 @@ class CurveRecorder:
         self._figures: dict[str, _Table] = {}
         self._most_points = most_points
         self._steps_per_epoch: int | None = None
-        self._is_program = False
+        self._is_program = self._has_fit = False
 
     @property
     def steps_per_epoch(self) -> int | None:
@@ -125,8 +125,9 @@ class CurveRecorder:
                 self._steps_per_epoch = event.steps_per_epoch
             case ScriptStarted():
                 self._is_program = True
-            case FitBegan() if event.steps_per_epoch:
-                self._steps_per_epoch = event.steps_per_epoch
+            case FitBegan():
+                self._has_fit = True
+                self._steps_per_epoch = event.steps_per_epoch or self._steps_per_epoch
             case FiguresReported():
                 self._add_figures(event, self._clock.seconds(time_s))
             case TrainingResumed():
@@ -143,14 +144,23 @@ class CurveRecorder:
     def _add_figures(self, event: FiguresReported, moment: float | None) -> None:
         step = self.step if event.step is None else event.step
         for reported, value in event.figures.items():
-            # Nobody knows whether a program means the same by it: percent, or a part of 1.
-            name = f"{reported} (reported)" if reported in METRICS else reported
+            name = self._name_of(reported)
             if name not in self._figures:
                 if len(self._figures) == MOST_FIGURES:
                     continue
                 self._figures[name] = _Table(1, self._most_points)
             rows = np.array([step, moment, 1, value], dtype=np.float64)
             self._figures[name].append(rows[:, np.newaxis])
+
+    def _name_of(self, reported: str) -> str:
+        """What a figure is called here, where it may be called as a metric.
+
+        Nobody knows whether a loop of the person's own means the same by it: percent, or a part of
+        1. What Keras's fit gives with its steps is the twin of what it validates.
+        """
+        twin = f"{VALIDATED}{reported.removeprefix(VALIDATED)}"
+        is_taken = reported in METRICS or (not self._has_fit and twin in METRICS)
+        return f"{reported} (reported)" if is_taken else reported
 
     def _add_steps(self, batch: StepBatch) -> None:
         times_s = self._clock.see_steps(batch)

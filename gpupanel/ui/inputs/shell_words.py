@@ -87,6 +87,8 @@ def _words(text: str) -> list[str]:
     Raises:
         ValueError: It cannot be divided, or into too many.
     """
+    if "\0" in text:
+        raise ValueError("A NUL character can be given to no program.")
     try:
         words = shlex.split(text)
     except ValueError as error:

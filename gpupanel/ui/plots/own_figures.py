@@ -1,6 +1,5 @@
 """Figures that a program of the person's own reports beside loss and accuracy, as it calls them."""
 
-import math
 from collections.abc import Mapping
 from typing import Final
 
@@ -46,7 +45,7 @@ class OwnFigures:
         for reported, value in figures.items():
             name = reported.removeprefix(_VALIDATION) or reported
             curves = self._curves_of(name)
-            if curves is not None and math.isfinite(value):
+            if curves is not None:
                 buffer = curves.training if name == reported else curves.validation
                 buffer.append(moment, value)
 
