@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QSettings, Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QToolButton
 from pytestqt.qtbot import QtBot
 
@@ -19,6 +20,7 @@ from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.prepare import prepare
 from gpupanel.ui.bindings.menu_binding import MenuBinding
+from gpupanel.ui.inputs.text_input import PathEdit
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.panels.strategy_panel.division_diagram import DivisionDiagram
 from gpupanel.ui.session_page import SessionPage
@@ -99,7 +101,7 @@ def test_that_nothing_starts_without_a_program(window: MainWindow, page: Session
         ("script_missing", "script.path")
     ]
     assert not window.session.buttons.start
-    page.findChild(object, "script_path").findChild(QLineEdit).textEdited.emit("/tmp/train.py")
+    QTest.keyClicks(page.findChild(PathEdit, "script_path").findChild(QLineEdit), "/tmp/train.py")
     assert window.session.profile.script == ScriptSettings(path="/tmp/train.py")
     assert window.session.prepare_now().is_startable
     assert window.session.buttons.start
@@ -126,11 +128,12 @@ def test_that_the_data_is_read_again_when_the_task_is_to_train_again(
     qtbot: QtBot, window: MainWindow, page: SessionPage
 ) -> None:
     window.session.open_profile(Profile(), None)
+    epochs = page.plan.findChild(QLabel, "plan_epochs")
+    qtbot.waitUntil(lambda: epochs.text().startswith("Trains on"))
     choose_task(page, "script")
+    assert epochs.text() == ""
     choose_task(page, "train")
-    assert window.session.is_reading_data
-    qtbot.waitUntil(lambda: not window.session.is_reading_data)
-    assert window.session.trained_count
+    qtbot.waitUntil(lambda: epochs.text().startswith("Trains on"))
 
 
 def test_that_what_was_set_before_comes_back_with_its_task() -> None:
@@ -242,12 +245,20 @@ def test_that_devices_are_said_and_no_shares_of_a_batch(
     assert page.plan.findChild(QLabel, "plan_summary").text() == sentence
     assert page.findChild(DivisionDiagram).accessibleDescription() == drawn
     table = page.plan.findChild(ReplicaTable)
-    cells = [each.text() for each in table.findChildren(QLabel) if each.isVisibleTo(table)]
-    assert cells[:4] == ["Number", "Physical device", "Logical device", "0"]
-    assert "Share" not in cells
+    heads = [each.text() for each in table.findChildren(QLabel) if each.isVisibleTo(table)]
+    assert heads[:3] == ["Number", "Physical device", "Logical device"]
+    assert "Share" not in heads
     assert not page.plan.shares.isVisibleTo(page.plan)
     assert not page.plan.estimate.isVisibleTo(page.plan)
     assert not page.plan.test_machine.isVisibleTo(page.plan)
+
+
+def test_that_no_sweep_is_offered_of_a_program(window: MainWindow) -> None:
+    assert window.core.actions.new_sweep.isEnabled()
+    window.session.open_profile(PROGRAM, None)
+    assert not window.core.actions.new_sweep.isEnabled()
+    window.session.open_profile(Profile(), None)
+    assert window.core.actions.new_sweep.isEnabled()
 
 
 def test_that_tools_that_train_have_no_button(window: MainWindow, page: SessionPage) -> None:

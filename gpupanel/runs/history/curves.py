@@ -24,6 +24,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.steps_line import STEP_METRICS
 from gpupanel.runs.directory.tails import LineTail
 from gpupanel.runs.following.event_tail import decode_parts
+from gpupanel.runs.following.figures import FigureBatch
 from gpupanel.runs.following.run_clock import RunClock
 from gpupanel.runs.following.steps import StepBatch
 from gpupanel.runs.history.metrics import EPOCH_METRICS, METRICS, VALIDATED
@@ -97,7 +98,7 @@ class CurveRecorder:
         tables = (self._steps, self._epochs, *self._figures.values())
         return int(max(table.last_step for table in tables))
 
-    def add(self, parts: Iterable[Event | StepBatch]) -> None:
+    def add(self, parts: Iterable[Event | StepBatch | FigureBatch]) -> None:
         """Take in what the run reported, in the order in which it was written."""
         for part in parts:
             match part:
@@ -105,6 +106,10 @@ class CurveRecorder:
                     self._add_steps(part)
                 case StepsDone():
                     self._add_steps(StepBatch.of((part,)))
+                case FigureBatch():
+                    self._add_figures(part)
+                case FiguresReported():
+                    self._add_figures(FigureBatch.of((part,)))
                 case _:
                     self._add_other(part)
 
@@ -128,8 +133,6 @@ class CurveRecorder:
             case FitBegan():
                 self._has_fit = True
                 self._steps_per_epoch = event.steps_per_epoch or self._steps_per_epoch
-            case FiguresReported():
-                self._add_figures(event, self._clock.seconds(time_s))
             case TrainingResumed():
                 for table in (self._steps, self._epochs, *self._figures.values()):
                     table.cut(event.step + 1)
@@ -141,16 +144,19 @@ class CurveRecorder:
             case _:
                 pass
 
-    def _add_figures(self, event: FiguresReported, moment: float | None) -> None:
-        step = self.step if event.step is None else event.step
-        for reported, value in event.figures.items():
+    def _add_figures(self, batch: FigureBatch) -> None:
+        moments = self._clock.moments(self._clock.see_steps(batch))
+        said = np.asarray(batch.step)
+        steps = np.where(np.isnan(said), self.step, said)
+        for reported, (places, values) in batch.figures.items():
             name = self._name_of(reported)
             if name not in self._figures:
                 if len(self._figures) == MOST_FIGURES:
                     continue
                 self._figures[name] = _Table(1, self._most_points)
-            rows = np.array([step, moment, 1, value], dtype=np.float64)
-            self._figures[name].append(rows[:, np.newaxis])
+            at = np.asarray(places)
+            rows = np.stack((steps[at], moments[at], np.ones(at.size), np.asarray(values)))
+            self._figures[name].append(rows)
 
     def _name_of(self, reported: str) -> str:
         """What a figure is called here, where it may be called as a metric.

@@ -1,13 +1,15 @@
 """Figures that a program of the person's own reports beside loss and accuracy, as it calls them."""
 
-from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from gpupanel.domain.events import MOST_FIGURES
 from gpupanel.ui.plots.sample_buffer import SampleBuffer
 
 MOST_PLOTS: Final = 24
 """Figures that are drawn, each with its twin of validation."""
+if TYPE_CHECKING:
+    from gpupanel.ui.plots.sample_buffer import Floats
+
 _VALIDATION: Final = "val_"
 _CAPACITY: Final = 65_536
 
@@ -40,14 +42,19 @@ class OwnFigures:
             for name, each in self.curves.items()
         )
 
-    def add(self, moment: float, figures: Mapping[str, float]) -> None:
-        """Take in what was reported at a moment of the run, in seconds since its start."""
-        for reported, value in figures.items():
-            name = reported.removeprefix(_VALIDATION) or reported
-            curves = self._curves_of(name)
-            if curves is not None:
-                buffer = curves.training if name == reported else curves.validation
-                buffer.append(moment, value)
+    def extend(self, reported: str, moments: "Floats", values: "Floats") -> None:
+        """Take in values of a figure.
+
+        Args:
+            reported: Its name; that of its twin begins with ``val_``.
+            moments: When they were reported, in seconds since the start of the run.
+            values: As many.
+        """
+        name = reported.removeprefix(_VALIDATION) or reported
+        curves = self._curves_of(name)
+        if curves is not None:
+            buffer = curves.training if name == reported else curves.validation
+            buffer.extend(moments, values)
 
     def end_line(self) -> None:
         """Let no line lead from here to what comes next."""

@@ -8,18 +8,17 @@ from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
 from gpupanel.domain.device import DeviceInventory
-from gpupanel.domain.visible_text import visible_beginning
 from gpupanel.ui.plots import run_plots
 from gpupanel.ui.plots.axis_range import AxisKind
 from gpupanel.ui.plots.curve import Marks
 from gpupanel.ui.plots.picture import CurvePicture
+from gpupanel.ui.plots.program_plots import FigurePlots, beside, is_loss_needless
 from gpupanel.ui.plots.run_axis import RunAxis
 from gpupanel.ui.plots.run_curves import FURTHER_STEP_METRICS, RunCurves
 from gpupanel.ui.plots.time_band import TimeBand
 from gpupanel.ui.plots.time_plot import TimePlot
 from gpupanel.ui.plots.wall_curves import (
     CurvesOfDevices,
-    figure_curves,
     further_curves,
     is_error,
     loss_curves,
@@ -93,11 +92,9 @@ class PlotWall(QWidget):
         self.time_plot = TimeBand()
         self.time_plot.deviceChosen.connect(self.redraw)
         self._further: tuple[TimePlot, ...] = ()
-        self._figure_plots: list[TimePlot] = []
-        self._shape: tuple[tuple[str, bool, bool], ...] = ()
+        self._figures = FigurePlots(self._take_figure_plot)
         self._is_program = False
         self._needless: frozenset[TimePlot] = frozenset()
-        self._undrawn = 0
         self._timer = QTimer(self, interval=_REDRAW_INTERVAL_MS)
         self._timer.timeout.connect(self._begin_frame)
         self._due: list[TimePlot] = []
@@ -128,7 +125,7 @@ class PlotWall(QWidget):
 
     @property
     def _all_plots(self) -> tuple[TimePlot, ...]:
-        return (*self.usual_plots, *self.further_plots, *self._figure_plots)
+        return (*self.usual_plots, *self.further_plots, *self._figures.every)
 
     def setShownPlots(self, shown: tuple[TimePlot, ...]) -> None:
         """Show these of all plots, and no others."""
@@ -194,7 +191,7 @@ class PlotWall(QWidget):
         """Show another run."""
         self._curves = curves
         self._metric_name = None
-        if self._enlarged in self._figure_plots:
+        if self._enlarged in self._figures.every:
             self._set_enlarged(None)
         self._axis.setRun(curves)
         self.epochsKnown.emit(False)
@@ -216,42 +213,33 @@ class PlotWall(QWidget):
 
     def _show_figures(self) -> None:
         """Have a plot for each figure of a program, and none for what it does not report."""
-        own, before = self._curves.own, self._columns()
-        self._shape, self._undrawn = own.shape, len(own.rest)
+        before = self._columns()
         self.loss_plot.setEmptyNote(_NO_LOSS if self._curves.is_program else run_plots.NO_STEP)
-        while len(self._figure_plots) < len(own.curves):
-            self._add_figure_plot()
-        for plot, name in zip(self._figure_plots, own.curves, strict=False):
-            plot.setTitle(visible_beginning(name))
-            plot.setCurves(figure_curves(self._curves, name, self._span))
-        self.undrawnChanged.emit(tuple(own.rest))
+        self._figures.show(self._curves, self._span)
         self._needless = self._find_needless()
+        self.undrawnChanged.emit(tuple(self._curves.own.rest))
         if self._columns() != before:
             self._arrange()
-
-    def _add_figure_plot(self) -> None:
-        plot = run_plots.figure_plot(len(self._figure_plots))
-        plot.setParent(self)
-        plot.setAxis(self._axis.kind, self._axis.scale)
-        plot.setHiddenCurves(self._hidden)
-        self._figure_plots.append(plot)
-        self._layout.add(plot)
-        self._connect(plot)
 
     def _find_needless(self) -> frozenset[TimePlot]:
         """Plots that stay empty: what a program reports, it decides itself."""
         run = self._curves
         if not run.is_program:
             return frozenset()
-        reports_other = run.metric_name is not None or bool(run.own.curves)
-        is_empty = {
+        stays_empty = {
             self.time_plot: True,
             self.rate_plot: not len(run.examples_per_second),
             self.metric_plot: run.metric_name is None,
-            # Without any figure it says that there is none.
-            self.loss_plot: reports_other and not len(run.loss) and not len(run.validation_loss),
+            self.loss_plot: is_loss_needless(run),
         }
-        return frozenset(plot for plot, holds in is_empty.items() if holds)
+        return frozenset(plot for plot, holds in stays_empty.items() if holds)
+
+    def _take_figure_plot(self, plot: TimePlot) -> None:
+        plot.setParent(self)
+        plot.setAxis(self._axis.kind, self._axis.scale)
+        plot.setHiddenCurves(self._hidden)
+        self._layout.add(plot)
+        self._connect(plot)
 
     def setDevices(self, inventory: DeviceInventory) -> None:
         """Draw a curve for each of these devices, in its colour."""
@@ -337,8 +325,7 @@ class PlotWall(QWidget):
         left = self._wanted((self.loss_plot, self.time_plot, self.metric_plot, *first))
         usual = (self.utilization_plot, self.memory_plot, self.rate_plot)
         right = self._wanted((*usual, *second))
-        for plot in self._figure_plots[: len(self._curves.own.curves)]:
-            (left if len(left) <= len(right) else right).append(plot)
+        beside(self._figures.of(self._curves), left, right)
         return left, right
 
     def _wanted(self, plots: tuple[TimePlot, ...]) -> list[TimePlot]:
@@ -417,12 +404,11 @@ class PlotWall(QWidget):
 
     def _find_figures(self) -> None:
         """Show figures that were reported for the first time, and what a program has no plot of."""
-        own, run = self._curves.own, self._curves
+        run = self._curves
         if run.is_program != self._is_program:
             self._is_program = run.is_program
             self.showDevices()
-        changed = own.shape != self._shape or len(own.rest) != self._undrawn
-        if changed or self._find_needless() != self._needless:
+        if self._figures.are_outdated(run) or self._find_needless() != self._needless:
             self._show_figures()
 
     def _show_axis(self) -> None:

@@ -24,6 +24,7 @@ from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.steps_line import STEP_METRICS
 from gpupanel.runs.following.event_tail import Part
+from gpupanel.runs.following.figures import FigureBatch
 from gpupanel.runs.following.readings import DeviceColumns, SampleBatch
 from gpupanel.runs.following.run_clock import RunClock
 from gpupanel.runs.following.steps import Floats as Times
@@ -193,12 +194,14 @@ class RunCurves:
                 case FitBegan():
                     self._clock.see(part)
                     self._learn_epochs(part.steps_per_epoch)
-                case FiguresReported():
+                case FiguresReported() | FigureBatch():
                     if steps and self.metric_name is None:
                         # What they measure beside the loss decides what else has a plot of its own.
                         self._add_steps(steps)
                         steps = []
-                    self._add_figures(part, self._clock.see(part))
+                    self._add_figures(
+                        FigureBatch.of([part]) if isinstance(part, FiguresReported) else part
+                    )
                 case TrainingResumed():
                     moment = self._moment(self._clock.see(part))
                     self.steps.cut(part.step + 1.0, moment)
@@ -313,8 +316,9 @@ class RunCurves:
             shown = ("val_loss", f"val_{name}")
             known = metrics.model_dump(exclude_none=True)
             of_validation = {each for each in known if each.startswith("val_")}
-            others = of_validation.difference(shown)
-            self.own.add(moment, {each: known[each] for each in known if each in others})
+            others = [each for each in known if each in of_validation.difference(shown)]
+            for each in others:
+                self._add_own(each, moment, known[each])
         if name is None:
             return
         self.metric_name = name
@@ -336,20 +340,30 @@ class RunCurves:
         is_same = known is None or steps_per_epoch is None or known == steps_per_epoch
         self.steps_per_epoch = (steps_per_epoch or known) if is_same else None
 
-    def _add_figures(self, event: FiguresReported, time_s: float) -> None:
-        moment, figures = self._moment(time_s), dict(event.figures)
-        if self.metric_name in (None, _ERROR) and _ERROR in figures:
-            # Keras gives it with the steps, too: a curve of its own would be the same again.
-            self.metric_name = _ERROR
-            self.metric.append(moment, figures.pop(_ERROR))
-        self.own.add(moment, figures)
-        counts_alone = self._counts_by_figures or not self.steps.last_step
-        if event.step is not None and counts_alone:
-            # A program without a loss has steps all the same.
-            import numpy as np
+    def _add_own(self, name: str, moment: float, value: float) -> None:
+        import numpy as np
 
+        self.own.extend(name, np.array([moment]), np.array([value]))
+
+    def _add_figures(self, batch: FigureBatch) -> None:
+        import numpy as np
+
+        moments = np.nan_to_num(self._clock.moments(self._clock.see_steps(batch)))
+        for name, (places, values) in batch.figures.items():
+            at, measured = moments[np.asarray(places)], np.asarray(values)
+            if name == _ERROR and self.metric_name in (None, _ERROR):
+                # Keras gives it with the steps, too: a plot of its own would be the same again.
+                self.metric_name = _ERROR
+                self.metric.extend(at, measured)
+            else:
+                self.own.extend(name, at, measured)
+        self.elapsed_s = max(self.elapsed_s, float(moments.max()))
+        steps = np.asarray(batch.step)
+        said = ~np.isnan(steps)
+        if said.any() and (self._counts_by_figures or not self.steps.last_step):
+            # A program without a loss has steps all the same.
             self._counts_by_figures = True
-            self.steps.extend(np.array([moment]), np.array([max(0.0, float(event.step))]))
+            self.steps.extend(moments[said], steps[said])
 
     def _add_finding(self, event: FindingReported, time_s: float) -> None:
         """It stands where it began, which was before it was reported."""
