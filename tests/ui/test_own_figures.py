@@ -1,5 +1,6 @@
 """The page of a run of a program of one's own: what it reports is drawn, and nothing else."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QSettings
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.events import (
@@ -26,6 +27,7 @@ from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.script import ScriptSettings
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.domain.visible_text import visible_beginning
 from gpupanel.planning.prepare import Preparation, prepare
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.report.material import read_material
@@ -42,6 +44,7 @@ from gpupanel.ui.run_texts import state_text, status_text
 from tests.fakes.devices import TWO_UNEQUAL
 from tests.fakes.person import Person
 from tests.fakes.run_directory import STARTED_S, WrittenRun
+from tests.patience import PATIENCE_S
 from tests.ui.new_window import new_window
 
 pytestmark = pytest.mark.usefixtures("preview_without_process")
@@ -86,7 +89,18 @@ def panel(qtbot: QtBot) -> LivePanel:
 
 
 def feed(panel: LivePanel, *events: Event) -> None:
-    panel.addEvents([*BEGUN, *events])
+    add(panel, *BEGUN, *events)
+
+
+def add(panel: LivePanel, *events: Event) -> None:
+    """Take them in, and wait until each figure has its plot: one is made after the other."""
+    panel.addEvents(list(events))
+    panel.plot_wall.redraw()
+    wanted = [visible_beginning(name) for name in panel.curves.own.curves]
+    until_s = time.monotonic() + PATIENCE_S
+    while not set(wanted) <= set(titles(panel)):
+        assert time.monotonic() < until_s
+        QApplication.processEvents()
     panel.plot_wall.redraw()
 
 
@@ -139,8 +153,7 @@ def test_that_steps_of_fit_count_and_not_those_of_figures_before(panel: LivePane
 def test_that_a_figure_that_appears_later_gets_its_plot_then(panel: LivePanel) -> None:
     feed(panel, *(step(n) for n in range(1, 6)))
     assert "late" not in titles(panel)
-    panel.addEvents([figures(6, late=1.0)])
-    panel.plot_wall.redraw()
+    add(panel, figures(6, late=1.0))
     assert plot_of(panel, "late").isVisible()
 
 
@@ -162,11 +175,9 @@ def test_that_so_many_figures_have_plots_and_the_rest_is_said(panel: LivePanel) 
 
 def test_that_what_a_program_does_not_report_has_no_plot(panel: LivePanel) -> None:
     feed(panel)
-    panel.addEvents([figures(1, reward=1.0)])
-    panel.plot_wall.redraw()
+    add(panel, figures(1, reward=1.0))
     assert titles(panel) == ["reward", "Utilization, %", "Memory, %"]
-    panel.addEvents([step(2, accuracy=0.5, examples_per_second=100.0)])
-    panel.plot_wall.redraw()
+    add(panel, step(2, accuracy=0.5, examples_per_second=100.0))
     shown = ["Loss", "Accuracy, %", "Utilization, %", "Memory, %", "Examples/s", "reward"]
     assert sorted(titles(panel)) == sorted(shown)
 

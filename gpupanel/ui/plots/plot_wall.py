@@ -93,6 +93,8 @@ class PlotWall(QWidget):
         self.time_plot.deviceChosen.connect(self.redraw)
         self._further: tuple[TimePlot, ...] = ()
         self._figures = FigurePlots(self._take_figure_plot)
+        self._next_figure = QTimer(self, singleShot=True, interval=_BETWEEN_PLOTS_MS)
+        self._next_figure.timeout.connect(self._find_figures)
         self._is_program = False
         self._needless: frozenset[TimePlot] = frozenset()
         self._timer = QTimer(self, interval=_REDRAW_INTERVAL_MS)
@@ -219,7 +221,8 @@ class PlotWall(QWidget):
         self._needless = self._find_needless()
         self.undrawnChanged.emit(tuple(self._curves.own.rest))
         if self._columns() != before:
-            self._arrange()
+            self._place()
+            self._begin_frame()
 
     def _find_needless(self) -> frozenset[TimePlot]:
         """Plots that stay empty: what a program reports, it decides itself."""
@@ -316,6 +319,7 @@ class PlotWall(QWidget):
     def hideEvent(self, event: QHideEvent) -> None:
         self._timer.stop()
         self._next_plot.stop()
+        self._next_figure.stop()
         super().hideEvent(event)
 
     def _columns(self) -> tuple[list[TimePlot], list[TimePlot]]:
@@ -325,7 +329,7 @@ class PlotWall(QWidget):
         left = self._wanted((self.loss_plot, self.time_plot, self.metric_plot, *first))
         usual = (self.utilization_plot, self.memory_plot, self.rate_plot)
         right = self._wanted((*usual, *second))
-        beside(self._figures.of(self._curves), left, right)
+        beside(self._figures.shown, left, right)
         return left, right
 
     def _wanted(self, plots: tuple[TimePlot, ...]) -> list[TimePlot]:
@@ -337,12 +341,15 @@ class PlotWall(QWidget):
         return tuple(plot for plot in plots if plot in shown)
 
     def _arrange(self) -> None:
+        self._place()
+        self.redraw()
+
+    def _place(self) -> None:
         if self._enlarged is None:
             self._layout.arrange(*self._columns())
         else:
             self._layout.arrange((self._enlarged,), ())
         self._set_times(*self.span())
-        self.redraw()
 
     def _connect(self, plot: TimePlot) -> None:
         plot.timeRangeChosen.connect(self.showSpan)
@@ -402,13 +409,18 @@ class PlotWall(QWidget):
         if self._axis.is_outdated:
             self._show_axis()
 
+    @Slot()
     def _find_figures(self) -> None:
         """Show figures that were reported for the first time, and what a program has no plot of."""
         run = self._curves
         if run.is_program != self._is_program:
             self._is_program = run.is_program
             self.showDevices()
-        if self._figures.are_outdated(run) or self._find_needless() != self._needless:
+        if not (self._figures.are_outdated(run) or self._find_needless() != self._needless):
+            return
+        if self._is_seen() and self._figures.make_one(run):
+            self._next_figure.start()
+        else:
             self._show_figures()
 
     def _show_axis(self) -> None:

@@ -16,34 +16,44 @@ class FigurePlots:
         made: Called with each that was made.
 
     Attributes:
-        every: All that there are, shown or not.
+        every: All that there are.
+        shown: Those that the run has a figure for, in their order.
     """
 
     def __init__(self, made: Callable[[TimePlot], None]) -> None:
         self.every: list[TimePlot] = []
+        self.shown: list[TimePlot] = []
         self._made = made
-        self._shown: tuple[object, ...] = ()
-
-    def of(self, run: RunCurves) -> list[TimePlot]:
-        """Those that the run has a figure for, in their order."""
-        return self.every[: len(run.own.curves)]
+        self._drawn: tuple[object, ...] = ()
 
     def are_outdated(self, run: RunCurves) -> bool:
         """Whether figures were reported for the first time since they were shown."""
-        return self._shown != (run.own.shape, len(run.own.rest))
+        is_other = self._drawn != (run.own.shape, len(run.own.rest))
+        return is_other or len(self.shown) != len(run.own.curves)
+
+    def make_one(self, run: RunCurves) -> bool:
+        """Make another plot, ready to be drawn; whether there was one to make.
+
+        All in one piece would keep the window from answering.
+        """
+        if len(self.every) >= len(run.own.curves):
+            return False
+        plot = run_plots.figure_plot(len(self.every))
+        plot.prepare()
+        self.every.append(plot)
+        self._made(plot)
+        return True
 
     def show(self, run: RunCurves, span: float) -> None:
-        """Draw the figures of a run.
+        """Draw the figures of a run, as far as they have plots.
 
         Args:
             run: What it reported.
             span: Steps over which curves of steps are smoothed; 0: not at all.
         """
-        self._shown = run.own.shape, len(run.own.rest)
-        while len(self.every) < len(run.own.curves):
-            self.every.append(run_plots.figure_plot(len(self.every)))
-            self._made(self.every[-1])
-        for plot, name in zip(self.every, run.own.curves, strict=False):
+        self._drawn = run.own.shape, len(run.own.rest)
+        self.shown = self.every[: len(run.own.curves)]
+        for plot, name in zip(self.shown, run.own.curves, strict=False):
             plot.setTitle(visible_beginning(name))
             plot.setCurves(figure_curves(run, name, span))
 
