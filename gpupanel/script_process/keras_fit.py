@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import threading
 import time
 from typing import Any
 
+from .kept_fit import KeptFit
 from .reports import Reports
 
 _LEAST_INTERVAL_S = 0.055
@@ -35,6 +37,7 @@ def watch(keras: Any, settings: dict[str, Any], reports: Reports) -> None:
 
         strategy = tf.distribute.MirroredStrategy(settings["mirrored"])
         tf.distribute.experimental_set_strategy(strategy)
+    folder = os.environ.get("GPUPANEL_RUN", "") if keras.backend.backend() == "tensorflow" else ""
     original = keras.Model.fit
     signature = inspect.signature(original)
     progress = _Progress()
@@ -45,25 +48,27 @@ def watch(keras: Any, settings: dict[str, Any], reports: Reports) -> None:
             given = signature.bind(self, *arguments, **named)
         except TypeError:
             return original(self, *arguments, **named)  # Keras says what is wrong
-        size = _batch_size(given.arguments)
-        ours = _callback(keras, reports, progress, size, self)
+        kept = KeptFit(keras, reports, folder, progress.calls)
+        progress.calls += 1
         theirs = given.arguments.get("callbacks")
+        ours = _callback(keras, reports, progress, _batch_size(given.arguments), self, kept)
         if isinstance(theirs, keras.callbacks.CallbackList):
-            theirs.append(ours)
-        elif isinstance(theirs, (list, tuple)):
-            given.arguments["callbacks"] = [*theirs, ours]
+            theirs.append(ours)  # its own list: such a fit is followed, and not kept
         else:
-            given.arguments["callbacks"] = [ours] if theirs is None else [theirs, ours]
+            several = theirs if isinstance(theirs, (list, tuple)) else [theirs]
+            own = [each for each in several if each is not None]
+            keeper, heard = kept.callbacks(self, own)
+            given.arguments["callbacks"] = [keeper, *heard, ours]
         return original(*given.args, **given.kwargs)
 
     keras.Model.fit = fit
 
 
 class _Progress:
-    """Steps and epochs over all calls of ``fit`` of the program."""
+    """Steps, epochs and number of all calls of ``fit`` of the program."""
 
     def __init__(self) -> None:
-        self.steps = self.epochs = 0
+        self.steps = self.epochs = self.calls = 0
 
 
 def _batch_size(arguments: dict[str, Any]) -> Any:
@@ -86,7 +91,7 @@ def _batch_size(arguments: dict[str, Any]) -> Any:
 
 
 def _callback(
-    keras: Any, reports: Reports, progress: _Progress, size: int | None, model: Any
+    keras: Any, reports: Reports, progress: _Progress, size: Any, model: Any, kept: KeptFit
 ) -> Any:
     """A callback for one call of ``fit``."""
     base: Any = keras.callbacks.Callback
@@ -101,22 +106,34 @@ def _callback(
             self._first_step = self._first_epoch = 0
             self._step = self._reported = self._before_epoch = self._epoch = 0
             self._offset: int | None = None
+            self._has_begun = False
             self._pending: Any = None
 
         def on_train_begin(self, logs: Any = None) -> None:
-            self._first_epoch, self._first_step = progress.epochs, progress.steps
+            self._first_step, self._first_epoch = progress.steps, progress.epochs
 
         def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
             if self._offset is None:
                 # ``initial_epoch``: those before it were not trained here.
                 self._offset = epoch
-                epochs = self._first_epoch + self.params["epochs"] - epoch
-                reports.write("fit", epochs=epochs, steps=self.params["steps"])
+            if epoch < kept.epochs:
+                return
+            if epoch == kept.epochs and epoch > self._offset:
+                self._first_step, self._first_epoch, self._step = kept.before
+                self._reported = self._step
+            if not self._has_begun:
+                self._has_begun = True
+                epochs = self._first_epoch + self.params["epochs"] - self._offset
+                reports.write(
+                    "fit", epochs=epochs, steps=self.params["steps"], keeps=kept.can_suspend
+                )
             self._epoch = self._first_epoch + epoch - self._offset + 1
             self._begun_s = self._training_s = time.monotonic()
             self._before_epoch = self._step
 
         def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+            if not self._has_begun:
+                return
             with self._lock:
                 # Beside the training the calls may come in another order.
                 self._step = max(self._step, self._before_epoch + batch + 1)
@@ -152,8 +169,11 @@ def _callback(
             self._training_s = time.monotonic()  # a validation is no training
 
         def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+            if not self._has_begun:
+                return
             with self._lock:
                 self._report(time.monotonic())
+            kept.note(self._offset or 0, (self._first_step, self._first_epoch, self._step))
             progress.steps = self._first_step + self._step
             progress.epochs = self._epoch
             reports.write(

@@ -118,12 +118,6 @@ class Interruptions:
         """Report, once, that a request to suspend was heard."""
         self._answer_once(Request.SUSPEND)
 
-    def refuse(self, request: Request, problem: Problem) -> None:
-        """Take a request back that cannot be carried out, and say why."""
-        with suppress(OSError):
-            remove(self._requests / request, self._requests.parent)
-        self._events.write(ProblemReported(time_s=time.time(), problem=problem))
-
     def answer_stop(self) -> None:
         """Report, once, that a stop was heard: by this process or another one of its gang."""
         self._answer_once(Request.STOP)

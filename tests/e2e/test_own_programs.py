@@ -1,6 +1,7 @@
 """Programs of a person's own under the panel: they begin, speak and end as in a terminal."""
 
 import json
+import os
 import signal
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from gpupanel.api import reporting
 from gpupanel.domain.events import (
     EpochDone,
     FiguresReported,
+    RunRestarted,
     ScriptStarted,
     StepsDone,
 )
@@ -19,7 +21,7 @@ from gpupanel.domain.profile_toml import parse_profile
 from gpupanel.domain.request import Request
 from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.processes.run_processes import processes_of
-from tests.fakes.own_programs import Programs, text_in, until
+from tests.fakes.own_programs import Programs, Ran, text_in, until
 
 _SAYS_WHERE_IT_IS = """
 import hooks, os, pickle, reports, sys
@@ -180,15 +182,17 @@ def test_that_a_program_that_saves_is_suspended_and_continues(programs: Programs
 
 
 @pytest.mark.long
-def test_that_one_that_cannot_be_suspended_continues_and_says_so(programs: Programs) -> None:
+def test_that_one_that_does_not_look_whether_it_should_suspend_continues_and_says_so(
+    programs: Programs,
+) -> None:
     layout = programs.start("import time, os\nwhile not os.path.exists('enough'): time.sleep(0.05)")
     until(lambda: "script_started" in text_in(layout.events))
     ask(layout, Request.SUSPEND)
-    until(lambda: "script_cannot_suspend" in text_in(layout.events))
+    until(lambda: "script_does_not_suspend" in text_in(layout.events))
     (programs.folder / "enough").touch()
     ran = programs.wait(layout)
     assert ran.document["outcome"] == "completed"
-    assert ran.reported == ["script_cannot_suspend"]
+    assert ran.reported == ["script_does_not_suspend"]
 
 
 @pytest.mark.long
@@ -325,3 +329,79 @@ def test_that_a_program_of_a_profile_is_run_only_when_it_is_trusted(programs: Pr
     profile.write_text(profile.read_text() + 'environment = { LD_PRELOAD = "evil.so" }\n')
     refused = json.loads(programs.gpupanel("run", profile, "--json").stdout)
     assert [each["field"] for each in refused["problems"]] == ["script"]
+
+
+_FITS = """
+import keras
+import numpy as np
+keras.utils.set_random_seed(7)
+x = np.random.default_rng(0).normal(size=(512, 16)).astype("float32")
+model = keras.Sequential([
+    keras.Input((16,)), keras.layers.Dense(32, "relu"), keras.layers.BatchNormalization(),
+    keras.layers.Dropout(0.3), keras.layers.Dense(4),
+])
+loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+model.compile(keras.optimizers.Adam(1e-2), loss, metrics=["accuracy"])
+class Slow(keras.callbacks.Callback):
+    def on_epoch_end(self, epoch, logs=None):
+        import time
+        time.sleep(0.3)
+history = model.fit(
+    x, x[:, :4].argmax(1), epochs=10, batch_size=64, validation_split=0.1, verbose=0,
+    callbacks=[
+        keras.callbacks.ReduceLROnPlateau(patience=1, factor=0.5, min_delta=0.05),
+        keras.callbacks.EarlyStopping(patience=50, restore_best_weights=True),
+        keras.callbacks.CSVLogger("log.csv"),
+        Slow(),
+    ],
+)
+print("SAID", history.epoch, history.history, model.evaluate(x, x[:, :4].argmax(1), verbose=0))
+"""
+
+
+@pytest.mark.long
+@pytest.mark.tensorflow
+def test_that_a_suspended_fit_continues_with_the_losses_of_one_that_was_not(
+    programs: Programs,
+) -> None:
+    layout = programs.start(_FITS)
+    for epoch in (2, 5):
+        until(lambda epoch=epoch: f'"epoch_done","epoch":{epoch},' in text_in(layout.events))
+        ask(layout, Request.SUSPEND)
+        assert programs.wait(layout).document["outcome"] == "suspended"
+        assert "SAID" not in text_in(layout.trainer_log)
+        programs.gpupanel("resume", layout.root, "--detach")
+    ran = programs.wait(layout)
+    assert ran.document["outcome"] == "completed", ran.log
+    written = (programs.folder / "log.csv").read_text()
+    alone = programs.in_a_terminal(programs.folder / "train.py")
+    (wanted,) = (line for line in alone.stdout.splitlines() if line.startswith("SAID"))
+    assert wanted in ran.log.splitlines()
+    assert written == (programs.folder / "log.csv").read_text()
+    # Nothing is left that another start would take for its own.
+    assert not list(ran.layout.script_files.glob("fit*"))
+
+
+@pytest.mark.long
+@pytest.mark.tensorflow
+def test_that_a_killed_fit_is_started_again_and_comes_to_the_same(programs: Programs) -> None:
+    text = _FITS.replace(
+        "        import time\n",
+        "        import os, signal, time\n"
+        "        if epoch == 6 and not os.path.exists('killed'):\n"
+        "            open('killed', 'w').close()\n"
+        "            os.kill(os.getpid(), signal.SIGKILL)\n",
+    )
+    programs.write(text)
+    programs.variables["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    profile = programs.folder / "mine.toml"
+    profile.write_text(
+        f'[script]\npath = "train.py"\npython = "{sys.executable}"\nmax_restarts = 1\n'
+    )
+    done = programs.gpupanel("run", profile, "--trust", "--json")
+    ran = Ran(done.returncode, json.loads(done.stdout))
+    assert ran.document["outcome"] == "completed", ran.log
+    assert len(ran.of(RunRestarted)) == 1
+    alone = programs.in_a_terminal(programs.folder / "train.py")
+    (wanted,) = (line for line in alone.stdout.splitlines() if line.startswith("SAID"))
+    assert wanted in ran.log.splitlines()

@@ -109,8 +109,9 @@ class Programs:
 
     def in_a_terminal(self, path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         """As ``python train.py`` does it, without the panel."""
+        python = [sys.executable] if path.suffix == ".py" else []
         return subprocess.run(
-            [sys.executable, path, *arguments],
+            [*python, str(path), *arguments],
             capture_output=True,
             text=True,
             timeout=PATIENCE_S,

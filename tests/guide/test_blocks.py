@@ -5,9 +5,12 @@ others are understood by the real command line, which starts nothing.
 """
 
 import json
+import os
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -244,3 +247,29 @@ def test_that_code_of_ones_own_trains_as_the_guide_shows_it(folder: Path) -> Non
     done = gpupanel("run", "own.toml", "--trust", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["outcome"] == "completed"
+
+
+@pytest.mark.long
+@pytest.mark.tensorflow
+def test_that_programs_of_ones_own_run_as_the_guide_shows_them(folder: Path) -> None:
+    python = str(Path(sys.executable).parent)
+    for words, epochs in ((["train.py"], 3), (["train.py", "--", "--epochs", "1"], 1)):
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "gpupanel", "run", "--json", *words],
+            capture_output=True,
+            cwd=folder,
+            env={**os.environ, "PATH": f"{python}:{os.environ['PATH']}"},
+            check=True,
+        )
+        document = json.loads(done.stdout)
+        assert document["metrics"]["val_loss"] > 0.0
+        assert document["best_epoch"] <= epochs
+    assert (folder / "model.keras").exists()
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "gpupanel", "run", "--json", "loop.py"],
+        capture_output=True,
+        cwd=folder,
+        env={**os.environ, "PATH": f"{python}:{os.environ['PATH']}"},
+        check=True,
+    )
+    assert json.loads(done.stdout)["figures"]["largest"] > 0.0

@@ -39,7 +39,7 @@ ToRunArgument = Annotated[
 ArgumentsArgument = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="ARGUMENT",
+        metavar="ARGS",
         help="Of the program: gpupanel run train.py -- --epochs 5.",
         show_default=False,
     ),

@@ -16,7 +16,6 @@ import psutil
 
 from gpupanel.domain.events import Phase, ProblemReported, ScriptStarted
 from gpupanel.domain.problem import Problem, ProblemError, Severity
-from gpupanel.domain.request import Request
 from gpupanel.domain.script import ScriptSettings
 from gpupanel.files.code_file import read_code_file
 from gpupanel.files.guarded_files import open_to_append, remove
@@ -96,6 +95,7 @@ class _Program:
         self._reports = reports
         self._wanted: Interruption | None = None
         self._alone_since_s: float | None = None
+        self._has_told_of_waiting = False
 
     def attend(self) -> None:
         """Take in what it reports and pass on what people ask, until it has ended."""
@@ -120,6 +120,10 @@ class _Program:
             ProblemError: It ended with an error.
         """
         status = self._process.returncode
+        if self._wanted is Interruption.SUSPEND:
+            reports = self._translation
+            if status == 0 and not (reports.has_suspended or reports.looks_itself):
+                self._wanted = None  # it came to its end before it had looked
         if self._wanted is not None:
             return self._wanted
         if status < 0:
@@ -195,8 +199,9 @@ class _Program:
             if self._translation.can_suspend:
                 self._interruptions.answer_suspend()
                 self._wanted = Interruption.SUSPEND
-            else:
-                self._interruptions.refuse(Request.SUSPEND, _CANNOT_SUSPEND)
+            elif not self._has_told_of_waiting:
+                self._has_told_of_waiting = True
+                self._events.write(ProblemReported(time_s=time.time(), problem=_DOES_NOT_LOOK_YET))
 
     def _end_alone(self) -> None:
         """End it where no supervisor does that any more, so that nothing keeps a GPU."""
@@ -208,12 +213,12 @@ class _Program:
             self._process.terminate()
 
 
-_CANNOT_SUSPEND: Final = Problem(
-    code="script_cannot_suspend",
+_DOES_NOT_LOOK_YET: Final = Problem(
+    code="script_does_not_suspend",
     severity=Severity.WARNING,
-    message="The program was asked to suspend, and does not look whether it should: it continues.",
+    message="The program does not look yet whether it should suspend: it continues until it does.",
     hint="Stop it instead; or let it ask report.should_stop() and save in "
-    "report.checkpoint_folder (from gpupanel.api import report).",
+    "report.checkpoint_folder. Keras's fit looks after each epoch.",
 )
 
 

@@ -33,7 +33,9 @@ class ProgramReport(msgspec.Struct):
     Attributes:
         kind: ``fit``, ``steps`` and ``epoch`` of Keras's fit; ``figures`` of a loop of the person's
             own; ``asks``: it looks whether it should stop; ``failed``: what it raised;
-            ``passed_over``: what it said of devices; ``device_missing``; ``keras_not_watched``.
+            ``passed_over``: what it said of devices; ``device_missing``; ``keras_not_watched``;
+            ``suspended``: it ends because it was asked to; ``kept_unreadable``: what it was to
+            continue from.
         s: How long the steps or the epoch took.
         place: File and line of what it raised.
     """
@@ -48,6 +50,8 @@ class ProgramReport(msgspec.Struct):
         "passed_over",
         "device_missing",
         "keras_not_watched",
+        "suspended",
+        "kept_unreadable",
     ]
     time_s: float
     step: float | None = None
@@ -65,6 +69,7 @@ class ProgramReport(msgspec.Struct):
     call: str = ""
     name: str = ""
     version: str = ""
+    keeps: bool = False
 
 
 _DECODER: Final = msgspec.json.Decoder(ProgramReport)
@@ -79,12 +84,14 @@ class Translation:
 
     Attributes:
         failure: What it raised and where, where it is a Python program; empty: nothing, as yet.
-        can_suspend: Whether it looks by itself whether it should stop.
+        can_suspend: Whether it looks whether it should, by itself or in Keras's fit.
+        looks_itself: Whether it does by itself: then its end after a request is one by request.
+        has_suspended: Whether it has said that it ends because it was asked to suspend.
     """
 
     def __init__(self, program: str, record: TrainingRecord) -> None:
         self.failure = ""
-        self.can_suspend = False
+        self.can_suspend = self.looks_itself = self.has_suspended = False
         self._program = program
         self._record = record
         self._told: set[str] = set()
@@ -113,7 +120,10 @@ class Translation:
             case "figures":
                 return self._own(report, now_s)
             case "asks":
-                self.can_suspend = True
+                self.can_suspend = self.looks_itself = True
+                return []
+            case "suspended":
+                self.has_suspended = True
                 return []
             case "failed":
                 self.failure = _failure(report)
@@ -126,6 +136,7 @@ class Translation:
         if epochs is None:
             return []
         self._is_first_of_fit = True
+        self.can_suspend |= report.keeps
         return [FitBegan(time_s=now_s, epochs=epochs, steps_per_epoch=_count(report.steps))]
 
     def _steps_of_fit(self, report: ProgramReport, now_s: float) -> list[KnownEvent]:
@@ -269,6 +280,14 @@ def _notice(program: str, report: ProgramReport) -> Problem:
                 f"{visible_line(report.name)}, so it does not use it.",
                 hint="Its Python may have a TensorFlow without CUDA: gpupanel doctor says what a "
                 "TensorFlow needs.",
+            )
+        case "kept_unreadable":
+            return Problem(
+                code="script_kept_unreadable",
+                severity=Severity.WARNING,
+                message=f"{program} begins its training anew: what it was to continue from cannot "
+                f"be used ({visible_line(report.message)}).",
+                hint="Nothing needs to be done; what was trained before is done again.",
             )
         case _:
             return Problem(
