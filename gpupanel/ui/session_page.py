@@ -191,7 +191,7 @@ class SessionPage(QWidget):
     def leave_program(self) -> None:
         """Do again what was done before a program was to run: data or a model was chosen."""
         if self._task == "script":
-            self._choose_task(TaskChoices())
+            self._choose_task(TaskChoices(task=self._task_switch.task_before_program))
 
     @Slot(object)
     def choose_shares(self, shares: tuple[int, ...]) -> None:

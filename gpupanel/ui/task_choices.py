@@ -54,6 +54,11 @@ class TaskSwitch:
         self._script = ScriptSettings(path="")
         self._script_strategy: StrategySettings | None = None
 
+    @property
+    def task_before_program(self) -> Task:
+        """What was to be done before a program was to run."""
+        return "train" if self._replaced is None else self._replaced.task
+
     def remember(self, profile: Profile) -> None:
         """Keep what this profile says about its task, for when a person comes back to it."""
         if profile.script is not None:

@@ -337,6 +337,18 @@ def test_that_data_that_is_dropped_on_a_program_is_trained_on(
     )
 
 
+def test_that_data_that_is_dropped_on_a_program_is_predicted_on_where_that_was_done(
+    window: MainWindow, page: SessionPage, tmp_path: Path
+) -> None:
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+    window.session.open_profile(Profile(), None)
+    choose_task(page, "predict")
+    choose_task(page, "script")
+    drop(window, tmp_path / "t.csv")
+    profile = window.session.profile
+    assert (profile.task, profile.data.chosen_path) == ("predict", str(tmp_path / "t.csv"))
+
+
 def test_that_the_memory_of_a_program_without_a_name_is_not_talked_about() -> None:
     limited = {"default": LimitedMemory(limit_mib=4096)}
     profile = TaskSwitch().switched(Profile(memory=limited), AS_PROGRAM)

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpupanel.domain.events import (
+    MOST_FIGURES,
     EpochDone,
     FiguresReported,
     RunStarted,
@@ -136,6 +137,13 @@ def test_that_a_portion_comes_back_as_it_was_handed_over() -> None:
 def test_that_columns_that_do_not_belong_together_are_refused(columns, of_figures) -> None:
     with pytest.raises(ValueError, match="are not"):
         FigureBatch.unpacked(PackedFigures(columns, of_figures))
+
+
+def test_that_a_batch_takes_as_many_figures_of_a_line_as_the_event_does() -> None:
+    most = {f"figure {number}": 1.0 for number in range(MOST_FIGURES)}
+    assert FigureBatch().take(lines(figures(1, **most)))
+    line = lines(figures(1, **most)).replace(b'"figures":{', b'"figures":{"more":1.0,')
+    assert not FigureBatch().take(line)
 
 
 def test_that_what_was_said_last_counts() -> None:
