@@ -118,13 +118,13 @@ class Questions:
 
         Args:
             name: Of the run.
-            loss: What would be lost.
+            loss: What it does meanwhile, and what would be lost.
         """
         box = self._box(
             "ending_run_question",
             "End without saving",
             f"End {name} now, without saving?",
-            f"It was asked to stop, and saves before it ends. {loss}",
+            loss,
         )
         end = box.addButton("&End without saving", QMessageBox.ButtonRole.DestructiveRole)
         keep = box.addButton("&Let it save", QMessageBox.ButtonRole.RejectRole)
@@ -285,10 +285,12 @@ class Questions:
         choices: dict[QAbstractButton, ClosingChoice] = {keep: ClosingChoice.KEEP_RUNNING}
         if can_suspend:
             suspend = box.addButton("&Suspend", role.ActionRole)
-            suspend.setToolTip("Saves a checkpoint and frees the devices; it can be resumed later")
+            suspend.setToolTip(
+                "As Suspend in the window: the devices are free, and it can be resumed"
+            )
             choices[suspend] = ClosingChoice.SUSPEND
         stop = box.addButton("S&top", role.ActionRole)
-        stop.setToolTip("Finishes the step, saves the model and a checkpoint, then ends the run")
+        stop.setToolTip("As Stop in the window: what is to be saved is, then the run ends")
         choices[stop] = ClosingChoice.STOP
         box.addButton(QMessageBox.StandardButton.Cancel)
         always = QCheckBox("&Always keep runs going, without asking", box)

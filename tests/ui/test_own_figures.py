@@ -278,13 +278,19 @@ def window(qtbot: QtBot, tmp_path: Path, runs_dir: Path, undressed: None) -> Ite
     window.closing.close_unasked()
 
 
-def written(runs_dir: Path, **script: object) -> WrittenRun:
+def going(runs_dir: Path, **script: object) -> WrittenRun:
+    """A run of a program that has reported nothing yet."""
     program = runs_dir.parent / "train.py"
     program.write_text("", encoding="utf-8")
     settings = ScriptSettings.model_validate({"path": str(program), **script})
     profile = PROGRAM.model_copy(update={"script": settings})
     trust(code_of_profile(profile))
-    run = WrittenRun(runs_dir, profile)
+    return WrittenRun(runs_dir, profile)
+
+
+def written(runs_dir: Path, **script: object) -> WrittenRun:
+    """One that has ended."""
+    run = going(runs_dir, **script)
     with run:
         run.write(*BEGUN, step(1), figures(1, reward=3.0), figures(2, reward=4.0))
         metrics = Metrics(loss=0.5, val_loss=0.25)
@@ -346,3 +352,27 @@ def test_that_a_report_names_the_program_and_its_figures(runs_dir: Path) -> None
     assert "TOKEN" in page
     for left_out in ("secret", "of the batch", "Digits", "Learning rate</dt>"):
         assert left_out not in page
+
+
+def test_that_a_program_that_is_to_end_now_is_not_said_to_save(
+    qtbot: QtBot, window: MainWindow, runs_dir: Path
+) -> None:
+    person = window.core.questions
+    window.control._after_stop.setInterval(20)
+    run = going(runs_dir)
+    with run:
+        run.write(*BEGUN, step(1))
+        window.control.follow(run.layout)
+        qtbot.waitUntil(lambda: window.session.run_state is RunState.RUNNING)
+        assert "as Ctrl+C in a terminal does" in window.core.actions.stop.whatsThis()
+        assert not window.core.actions.checkpoint.isEnabled()
+        assert not window.core.actions.trace.isEnabled()
+        window.core.actions.stop.trigger()
+        qtbot.waitUntil(lambda: window.session.buttons.end_now)
+        window.core.actions.end.trigger()
+        assert person.losses == [
+            (
+                "It was interrupted as Ctrl+C does, and ends by itself. What the program has not saved "
+                "by then would be lost."
+            )
+        ]
