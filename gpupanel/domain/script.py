@@ -15,7 +15,14 @@ PYTHON_SUFFIX: Final = ".py"
 PROGRAM_SUFFIXES: Final = (PYTHON_SUFFIX, ".sh")
 """How the names of programs end that are chosen; any other may be typed."""
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PLACEHOLDER: Final = re.compile(r"\{([A-Za-z_][\w.-]*)\}")
 _OWN_PREFIX: Final = "GPUPANEL_"
+
+
+def _without_nul(text: str) -> str:
+    if "\0" in text:
+        raise ValueError("it has a NUL character, which no program can be given")
+    return text
 
 
 def _variables(given: dict[str, str]) -> dict[str, str]:
@@ -27,7 +34,7 @@ def _variables(given: dict[str, str]) -> dict[str, str]:
     return given
 
 
-Argument = Annotated[str, Field(max_length=2**15)]
+Argument = Annotated[str, Field(max_length=2**15), AfterValidator(_without_nul)]
 
 
 class ScriptSettings(Value):
@@ -42,12 +49,19 @@ class ScriptSettings(Value):
     )
     arguments: tuple[Argument, ...] = setting(
         "Arguments",
-        "What the program is given behind its name, a text each. In a sweep, the name of a value "
-        "in braces stands for that value: {lr}.",
+        "What the program is given behind its name, a text each. In a sweep {lr} stands for the "
+        "value of that name.",
         default=(),
         max_length=MOST_ARGUMENTS,
         off="none",
         examples=[["--epochs", "5"]],
+    )
+    values: dict[str, bool | int | float | Argument] = setting(
+        "Values",
+        "What a name in braces stands for in the arguments: with lr = 0.1 {lr} is 0.1.",
+        default_factory=dict,
+        max_length=MOST_ARGUMENTS,
+        advanced=True,
     )
     working_directory: str = setting(
         "Working directory",
@@ -92,3 +106,19 @@ class ScriptSettings(Value):
     def name(self) -> str:
         """What people call it: the name of its file."""
         return PurePath(self.path).name
+
+    @property
+    def placeholders(self) -> frozenset[str]:
+        """The names in braces in its arguments; which of them mean anything, values say."""
+        return frozenset(name for each in self.arguments for name in _PLACEHOLDER.findall(each))
+
+    @property
+    def filled_arguments(self) -> tuple[str, ...]:
+        """The arguments as the program is given them."""
+
+        def filled(found: re.Match[str]) -> str:
+            value = self.values.get(found[1], found[0])
+            # As TOML and most programs write them.
+            return str(value).lower() if isinstance(value, bool) else str(value)
+
+        return tuple(_PLACEHOLDER.sub(filled, each) for each in self.arguments)

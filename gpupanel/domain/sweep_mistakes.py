@@ -12,6 +12,7 @@ from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.problem import Fix, Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import profile_from_document
+from gpupanel.domain.program_sweep import program_mistakes, swept_argument, with_arguments
 from gpupanel.domain.setting import Setting, SettingType, settings_of
 from gpupanel.domain.sweep import (
     MOST_SWEPT,
@@ -29,6 +30,10 @@ _OF_FOLDS: Final = ("data.fold", "data.validation_fraction", "data.holdout")
 _NOT_SWEPT: Final = ("name", "task", "sweep")
 _NUMBERS: Final = (SettingType.COUNT, SettingType.NUMBER, SettingType.CHOICE_OR_COUNT)
 _PATHS: Final = (SettingType.PATH, SettingType.FILES)
+_UNKNOWN_KEY_HINTS: Final = {
+    False: 'Name it from the top, such as "training.learning_rate".',
+    True: "Write it into the arguments of the program in braces, such as --lr={lr}.",
+}
 METRICS: Final = tuple(name for name in Metrics.model_fields if not name.startswith("test_"))
 """What is measured in each epoch, and can be what trials are compared by."""
 
@@ -39,6 +44,8 @@ def with_values(profile: Profile, values: dict[str, SweptValue]) -> Profile:
     Raises:
         ProblemError: One of them is not allowed, or there is no such table.
     """
+    if profile.script is not None:
+        return with_arguments(profile, profile.script, values)
     document = profile.for_one_run.model_dump(mode="json", exclude_none=True)
     for key, value in values.items():
         *tables, name = key.split(".")
@@ -80,7 +87,7 @@ def sweep_mistakes(profile: Profile) -> tuple[Problem, ...]:
         return (_nothing_swept(),)
     problems = [*_of_the_whole(profile, sweep)]
     problems += [*_of_seeds(sweep), *_of_folds(profile, sweep)]
-    if sweep.halves:
+    if sweep.halves and profile.script is None:
         problems += _of_rungs(profile, sweep)
     if len(sweep.values) > MOST_SWEPT:
         return (*problems, _too_many_settings(len(sweep.values)))
@@ -90,7 +97,9 @@ def sweep_mistakes(profile: Profile) -> tuple[Problem, ...]:
 
 
 def _of_the_whole(profile: Profile, sweep: SweepSettings) -> Iterator[Problem]:
-    if profile.task != "train":
+    if profile.script is not None:
+        yield from program_mistakes(sweep)
+    elif profile.task != "train":
         yield Problem(
             code="sweep_without_training",
             field="task",
@@ -107,7 +116,11 @@ def _of_the_whole(profile: Profile, sweep: SweepSettings) -> Iterator[Problem]:
             "each epoch.",
             hint=f"Did you mean {near[0]}?" if near else f"Use one of {', '.join(METRICS)}.",
         )
-    elif sweep.metric.startswith("val_") and not _validates(profile, sweep):
+    elif (
+        profile.script is None
+        and sweep.metric.startswith("val_")
+        and not _validates(profile, sweep)
+    ):
         measured = sweep.metric.removeprefix("val_")
         yield Problem(
             code="sweep_metric_not_measured",
@@ -137,7 +150,7 @@ def _of_seeds(sweep: SweepSettings) -> Iterator[Problem]:
 
 def _of_folds(profile: Profile, sweep: SweepSettings) -> Iterator[Problem]:
     """Why examples cannot be divided into folds."""
-    if sweep.folds == 1:
+    if sweep.folds == 1 or profile.script is not None:
         return
     swept = next((key for key in _OF_FOLDS if key in sweep.values), None)
     if swept is not None:
@@ -206,7 +219,7 @@ def _of_setting(
             message=f"{toml_value(key[:200])} is not a setting of this profile that can be swept.",
             hint=f"Did you mean {near[0]}?"
             if near
-            else 'Name it from the top, such as "training.learning_rate".',
+            else _UNKNOWN_KEY_HINTS[profile.script is not None],
         )
         return
     table, setting = found
@@ -295,6 +308,9 @@ def _of_value(profile: Profile, key: str, setting: Setting, value: SweptValue) -
 
 def _located(profile: Profile, key: str) -> tuple[Value, Setting] | None:
     """The table of the profile that a key leads to, and the setting in it."""
+    if profile.script is not None:
+        argument = swept_argument(profile, profile.script, key)
+        return None if argument is None else (profile.script, argument)
     *tables, name = key.split(".")
     if key.split(".")[0] in _NOT_SWEPT:
         return None
@@ -310,6 +326,8 @@ def _located(profile: Profile, key: str) -> tuple[Value, Setting] | None:
 
 
 def _keys(profile: Profile) -> Iterator[str]:
+    if profile.script is not None:
+        return iter(sorted(profile.script.placeholders))
     return (key for key, _, _ in sweepable_settings(profile))
 
 

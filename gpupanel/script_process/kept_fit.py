@@ -249,7 +249,7 @@ def _state(numpy: Any, ops: Any, callback: Any) -> tuple[dict[str, Any], dict[st
         if value is None or isinstance(value, (bool, int, float, str)):
             plain[name] = value
         elif callable(value) and getattr(ops, getattr(value, "__name__", ""), None) is value:
-            plain[name] = [value.__name__]
+            plain[name] = [getattr(value, "__name__")]  # noqa: B009 - its type has none
         elif isinstance(value, (list, tuple)) and all(
             isinstance(each, numpy.ndarray) for each in value
         ):
@@ -262,7 +262,7 @@ def _muted(base: Any, theirs: Any, kept: KeptFit) -> Any:
     if hasattr(theirs, "append") and hasattr(theirs, "filename"):
         theirs.append = True  # a CSVLogger would begin its file anew
 
-    class Muted(base):  # type: ignore[misc, valid-type]
+    class Muted(base):  # type: ignore[misc]
         async_safe = getattr(theirs, "async_safe", False)
         heard = False
 

@@ -20,7 +20,9 @@ from gpupanel.domain.events import (
 from gpupanel.domain.profile_toml import parse_profile
 from gpupanel.domain.request import Request
 from gpupanel.runs.directory.requests import ask
+from gpupanel.runs.locations import queue_dir
 from gpupanel.runs.processes.run_processes import processes_of
+from gpupanel.runs.queue.waking import scheduler_lives
 from tests.fakes.own_programs import Programs, Ran, text_in, until
 
 _SAYS_WHERE_IT_IS = """
@@ -405,3 +407,34 @@ def test_that_a_killed_fit_is_started_again_and_comes_to_the_same(programs: Prog
     alone = programs.in_a_terminal(programs.folder / "train.py")
     (wanted,) = (line for line in alone.stdout.splitlines() if line.startswith("SAID"))
     assert wanted in ran.log.splitlines()
+
+
+@pytest.mark.long
+def test_that_a_sweep_tries_values_in_the_arguments(programs: Programs) -> None:
+    programs.write(
+        """
+        import sys
+        from gpupanel.api import report
+        rate = float(sys.argv[1].partition("=")[2])
+        for epoch in (1, 2):
+            report(epoch=epoch, loss=rate / epoch, val_loss=(rate - 0.2) ** 2)
+        """
+    )
+    profile = programs.folder / "tried.toml"
+    profile.write_text(
+        f'[script]\npath = "train.py"\npython = "{sys.executable}"\n'
+        'arguments = ["--rate={rate}"]\n'
+        '[sweep]\nmethod = "grid"\nprune = false\n[sweep.values]\nrate = [0.1, 0.2, 0.4]\n'
+    )
+    started = json.loads(programs.gpupanel("sweep", profile, "--trust", "--json").stdout)
+    status = started
+
+    def has_ended() -> bool:
+        nonlocal status
+        status = json.loads(programs.gpupanel("sweep", started["sweep"], "--json").stdout)
+        return bool(status["state"] != "in progress") and not scheduler_lives(queue_dir())
+
+    until(has_ended)
+    assert [trial["state"] for trial in status["trials"]] == ["completed"] * 3, status
+    assert [trial["value"] for trial in status["trials"]] == pytest.approx([0.01, 0.0, 0.04])
+    assert status["best"] == 2

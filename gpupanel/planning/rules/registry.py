@@ -186,7 +186,7 @@ SCRIPT_RULES: Final[tuple[Rule, ...]] = (
     strategy_rules.keys_unused,
     strategy_rules.single_logical_device,
     script_rules.limits_of_other_processes,
-    script_rules.sweep_of_program,
+    sweep_rules.sweep_cannot_start,
 )
 """Of a program of the person's own: of data, model and training nothing is known."""
 

@@ -91,16 +91,3 @@ def limits_of_other_processes(context: PlanningContext) -> Iterator[Problem]:
         message=message,
         hint="Watch what its processes hold at the devices, or use growth.",
     )
-
-
-def sweep_of_program(context: PlanningContext) -> Iterator[Problem]:
-    """A sweep, whose values a program would have to be given."""
-    if context.profile.sweep is None:
-        return
-    yield Problem(
-        code="script_sweep",
-        field="sweep",
-        message="Sweeps over the arguments of a program of your own are not there yet.",
-        hint="Remove [sweep], and start a run for each value.",
-        fix=Fix.of("Remove it", "sweep", None),
-    )

@@ -118,7 +118,7 @@ def _command_of(profile: Profile) -> tuple[UserCode, ...]:
     script = anchored(profile, Path.cwd()).script
     if script is None:
         return ()
-    settings = script.model_dump(mode="json", exclude={"max_restarts"})
+    settings = script.model_dump(mode="json", exclude={"max_restarts", "values"})
     return (UserCode("script", Path(script.path), tomli_w.dumps(settings).encode()),)
 
 

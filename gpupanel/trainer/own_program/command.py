@@ -42,8 +42,8 @@ def command_of(script: ScriptSettings, plan: LaunchPlan) -> list[str]:
         ProblemError: There is no Python to run it with.
     """
     if not script.is_python:
-        return [script.path, *script.arguments]
-    return [_python(script), str(_START), _handed_over(plan), script.path, *script.arguments]
+        return [script.path, *script.filled_arguments]
+    return [_python(script), str(_START), _handed_over(plan), script.path, *script.filled_arguments]
 
 
 def environment_of(script: ScriptSettings, inherited: Mapping[str, str]) -> dict[str, str]:

@@ -84,3 +84,12 @@ def test_that_a_program_has_what_gpupanel_itself_begins_without() -> None:
         "PYTHONPATH": "/work/src:/opt/lib",
     }
     assert shell_variables_of_program({"PYTHONPATH": "/opt/lib"}, "/work") == {}
+
+
+def test_that_values_stand_for_their_names_in_braces_and_other_braces_stay() -> None:
+    arguments = ("--lr={lr}", "{training.size}", '{"a": {b}}', "{unknown}", "{flag}")
+    script = ScriptSettings(
+        path="train.py", arguments=arguments, values={"lr": 0.1, "training.size": 3, "flag": True}
+    )
+    assert script.filled_arguments == ("--lr=0.1", "3", '{"a": {b}}', "{unknown}", "true")
+    assert script.placeholders == {"lr", "training.size", "b", "unknown", "flag"}

@@ -10,6 +10,7 @@ from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.sweep import SweepSettings
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import prepare
+from gpupanel.planning.sweep_trials import trial_profile, trials_of
 from tests.fakes.devices import CPU_ONLY, RTX_3060, RTX_4090, TWO_UNEQUAL
 
 
@@ -50,15 +51,55 @@ def test_that_strategies_of_gpupanels_own_loop_are_refused(kind: StrategyKind) -
     assert "script_strategy" not in codes(apply_fix(profile, problem.fix))
 
 
-def test_that_a_cluster_and_a_sweep_are_refused_with_what_to_do() -> None:
-    for profile in (
-        program(cluster=ClusterSettings()),
-        program(sweep=SweepSettings(values={"training.learning_rate": (0.1, 0.2)})),
-    ):
-        (problem,) = (each for each in prepare(profile, TWO_UNEQUAL).problems if each.is_error)
-        assert problem.fix is not None
-        assert problem.code in ("script_strategy", "script_sweep")
-        assert problem.code not in codes(apply_fix(profile, problem.fix))
+def test_that_a_cluster_is_refused_with_what_to_do() -> None:
+    profile = program(cluster=ClusterSettings())
+    (problem,) = (each for each in prepare(profile, TWO_UNEQUAL).problems if each.is_error)
+    assert problem.fix is not None
+    assert problem.code == "script_strategy"
+    assert problem.code not in codes(apply_fix(profile, problem.fix))
+
+
+def swept(**changes: object) -> Profile:
+    script = ScriptSettings(path="/work/train.py", arguments=("--lr={lr}", "--size", "{n}"))
+    sweep = SweepSettings.model_validate({"values": {"lr": (0.1, 0.2)}, **changes})
+    return Profile(task="script", script=script, sweep=sweep)
+
+
+def test_that_arguments_are_swept_by_their_names_in_braces() -> None:
+    profile = swept(
+        method="grid", values={"lr": (0.1, "auto"), "n": {"low": 2, "high": 3, "steps": 2}}
+    )
+    assert codes(profile) == []
+    trials = [trial_profile(profile, 1, values) for values in trials_of(profile)]
+    filled = [each.script.filled_arguments for each in trials if each.script]
+    assert filled == [
+        ("--lr=0.1", "--size", "2"),
+        ("--lr=0.1", "--size", "3"),
+        ("--lr=auto", "--size", "2"),
+        ("--lr=auto", "--size", "3"),
+    ]
+    assert trials[0].name == "untitled 1: lr 0.1, n 2"
+    assert trials[0].sweep is None
+    floats = swept(values={"lr": {"low": 1e-4, "high": 1.0, "log": True}}, trials=3)
+    assert all(0.0 < values["lr"] <= 1.0 for values in trials_of(floats))
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "field"),
+    [
+        ({"values": {"rate": (0.1,)}}, "sweep_key_unknown", "sweep.values.rate"),
+        ({"values": {"lr": ((1, 2),)}}, "sweep_values_invalid", "sweep.values.lr"),
+        ({"seeds": 3}, "script_sweep", "sweep.seeds"),
+        ({"folds": 3}, "script_sweep", "sweep.folds"),
+        ({"stopping_rule": "successive_halving"}, "script_sweep", "sweep.stopping_rule"),
+    ],
+)
+def test_that_what_a_program_cannot_be_swept_by_is_refused(
+    changes: dict[str, object], code: str, field: str
+) -> None:
+    profile = swept(**changes)
+    problems = [(each.code, each.field) for each in prepare(profile, TWO_UNEQUAL).problems]
+    assert problems == [(code, field)]
 
 
 def test_that_uneven_shares_are_refused_for_fit() -> None:
