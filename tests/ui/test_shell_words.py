@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from gpupanel.ui.inputs.shell_words import ArgumentsEdit, VariablesEdit
+from gpupanel.ui.inputs.shell_words import ArgumentsEdit, ValuesEdit, VariablesEdit
 
 ARGUMENTS = st.lists(st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=12))
 NAMES = st.from_regex(r"[A-Z_]{1,8}x", fullmatch=True)
@@ -86,7 +86,7 @@ def test_that_more_arguments_than_a_profile_holds_are_refused(arguments: Argumen
     arguments.textEdited.emit("a " * 1_001)
     assert arguments.error() == "There may be 1,000 at most, and these are 1,001."
     arguments.textEdited.emit("a\0b")
-    assert arguments.error() == "A NUL character can be given to no program."
+    assert arguments.error() == "It has a NUL character, which no program can be given."
 
 
 def test_that_variables_are_written_as_before_a_command(variables: VariablesEdit) -> None:
@@ -125,3 +125,16 @@ def test_that_what_is_no_variable_of_a_program_is_refused(
 ) -> None:
     typed(variables, text)
     assert why in variables.error()
+
+
+def test_that_values_are_what_is_written(qtbot: QtBot) -> None:
+    line = ValuesEdit(placeholder="none")
+    qtbot.addWidget(line)
+    line.clear()
+    QTest.keyClicks(line, "lr=0.1 n=5 is_on=true name='a b' odd=1e-3 big=1e999 none=")
+    assert line.error() == ""
+    meant = {"lr": 0.1, "n": 5, "is_on": True, "name": "a b", "odd": "1e-3", "big": "1e999"}
+    assert line.value() == {**meant, "none": ""}
+    assert [type(each) for each in line.value().values()][:3] == [float, int, bool]
+    line.setValue({"lr": 0.1, "is_on": False})
+    assert line.text() == "lr=0.1 is_on=false"

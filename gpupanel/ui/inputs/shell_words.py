@@ -1,7 +1,9 @@
 """Texts in one line, quoted as in a shell: arguments of a program, and variables that it gets."""
 
+import math
 import shlex
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Final
 
 from pydantic import ValidationError
@@ -59,26 +61,60 @@ class VariablesEdit(CheckedLine):
         self.setPlaceholderText(placeholder)
 
     @override
-    def setValue(self, value: Mapping[str, str]) -> None:
+    def setValue(self, value: Mapping[str, object]) -> None:
         """Shows variables silently."""
         super().setValue(dict(value))
 
     @override
-    def _read(self, text: str) -> dict[str, str]:
-        read: dict[str, str] = {}
-        for word in _words(text):
-            name, is_set, value = word.partition("=")
-            if not is_set:
-                raise ValueError(f"{quoted(word)} is no variable: write NAME=value.")
-            if name in read:
-                raise ValueError(f"{quoted(name)} is set twice.")
-            read[name] = value
-        return _checked(environment=read).environment
+    def _read(self, text: str) -> Mapping[str, object]:
+        return _checked(environment=_named(text)).environment
 
     @override
-    def _text_of(self, value: Mapping[str, str]) -> str:
+    def _text_of(self, value: Mapping[str, object]) -> str:
         # The name needs no quotation marks, and reads better without.
-        return " ".join(f"{name}={shlex.quote(text)}" for name, text in value.items())
+        return " ".join(f"{name}={shlex.quote(_written(each))}" for name, each in value.items())
+
+
+class ValuesEdit(VariablesEdit):
+    """Values of names, written as variables are; what is written as a number is one."""
+
+    @override
+    def _read(self, text: str) -> Mapping[str, object]:
+        return _checked(values={name: _meant(each) for name, each in _named(text).items()}).values
+
+
+def _named(text: str) -> dict[str, str]:
+    """The texts of a line by their names.
+
+    Raises:
+        ValueError: It cannot be divided, or a name has none, or several.
+    """
+    read: dict[str, str] = {}
+    for word in _words(text):
+        name, is_set, value = word.partition("=")
+        if not is_set:
+            raise ValueError(f"{quoted(word)} is no variable: write NAME=value.")
+        if name in read:
+            raise ValueError(f"{quoted(name)} is set twice.")
+        read[name] = value
+    return read
+
+
+def _written(value: object) -> str:
+    """As a program is given it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _meant(text: str) -> object:
+    """The value that is written so, digit by digit; else the text."""
+    if text in ("true", "false"):
+        return text == "true"
+    for kind in (int, float):
+        with suppress(ValueError):
+            number = kind(text)
+            if str(number) == text and math.isfinite(number):
+                return number
+    return text
 
 
 def _words(text: str) -> list[str]:
@@ -87,8 +123,6 @@ def _words(text: str) -> list[str]:
     Raises:
         ValueError: It cannot be divided, or into too many.
     """
-    if "\0" in text:
-        raise ValueError("A NUL character can be given to no program.")
     try:
         words = shlex.split(text)
     except ValueError as error:

@@ -11,13 +11,14 @@ from gpupanel.domain.visible_text import visible_line
 from gpupanel.ui.dropped_files import is_program
 from gpupanel.ui.forms.settings_card import SettingsCard
 from gpupanel.ui.forms.value_form import ValueForm
-from gpupanel.ui.inputs.shell_words import ArgumentsEdit, VariablesEdit
+from gpupanel.ui.inputs.shell_words import ArgumentsEdit, ValuesEdit, VariablesEdit
 from gpupanel.ui.widgets.file_drops import TakesFiles
 
 NO_PROGRAM = ScriptSettings(path="")
 """Nothing was chosen yet."""
 _ARGUMENTS = 'none; as in a shell: --epochs 5 --name "a b"'
 _VARIABLES = 'none; as in a shell: SEED=1 NAME="a b"'
+_VALUES = "none; as in a shell: lr=0.1 n=5"
 _NOT_CHOSEN = "no program chosen"
 
 
@@ -33,11 +34,14 @@ class ScriptPanel(TakesFiles, SettingsCard):
         self.setAcceptDrops(True)
         arguments = ArgumentsEdit(placeholder=_ARGUMENTS)
         arguments.setObjectName("script_arguments")
-        variables = VariablesEdit(placeholder=_VARIABLES)
         self._form = ValueForm(
             NO_PROGRAM,
-            inputs={"arguments": arguments, "environment": variables},
-            wide=("arguments", "environment"),
+            inputs={
+                "arguments": arguments,
+                "values": ValuesEdit(placeholder=_VALUES),
+                "environment": VariablesEdit(placeholder=_VARIABLES),
+            },
+            wide=("arguments", "values", "environment"),
         )
         self._form.editors()["path"].setObjectName("script_path")
         self.add_form(self._form)
