@@ -17,9 +17,11 @@ from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.profile_toml import dump_profile, parse_profile
 from gpupanel.domain.script import ScriptSettings
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.domain.sweep import SweepSettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.prepare import prepare
 from gpupanel.ui.bindings.menu_binding import MenuBinding
+from gpupanel.ui.dialogs.new_sweep_dialog import NewSweepDialog
 from gpupanel.ui.inputs.text_input import PathEdit
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.panels.strategy_panel.division_diagram import DivisionDiagram
@@ -253,10 +255,22 @@ def test_that_devices_are_said_and_no_shares_of_a_batch(
     assert not page.plan.test_machine.isVisibleTo(page.plan)
 
 
-def test_that_no_sweep_is_offered_of_a_program(window: MainWindow) -> None:
+def test_that_a_sweep_is_offered_of_names_in_the_arguments(window: MainWindow) -> None:
     assert window.core.actions.new_sweep.isEnabled()
     window.session.open_profile(PROGRAM, None)
     assert not window.core.actions.new_sweep.isEnabled()
+    assert PROGRAM.script is not None
+    script = PROGRAM.script.model_copy(update={"arguments": ("--lr={lr}", "{opt}")})
+    sweep = SweepSettings(values={"lr": (0.1, 0.01)})
+    swept = PROGRAM.model_copy(update={"script": script, "sweep": sweep})
+    window.session.open_profile(swept, None)
+    assert "a sweep of lr" in window.session_page.sweep.text()
+    window.core.actions.new_sweep.trigger()
+    dialog = window.findChild(NewSweepDialog)
+    assert dialog.sweep() == sweep
+    dialog._add("opt")
+    assert dialog.sweep().values == {"lr": (0.1, 0.01), "opt": ()}
+    dialog.close()
     window.session.open_profile(Profile(), None)
     assert window.core.actions.new_sweep.isEnabled()
 

@@ -105,11 +105,9 @@ class NewSweepBinding(QObject):
         return self._session.profile.model_copy(update={"sweep": self._dialog.sweep()})
 
     def _offer(self, profile: Profile) -> None:
-        """Trials of a program of the person's own have no settings that gpupanel could vary."""
-        is_program = profile.script is not None
-        self._action.setEnabled(not is_program)
-        if is_program and self._dialog is not None:
-            self._dialog.close()
+        """Of a program of the person's own names in its arguments are tried, where it has any."""
+        script = profile.script
+        self._action.setEnabled(script is None or bool(script.placeholders))
 
     @Slot(object)
     def _on_profile(self, profile: Profile) -> None:
