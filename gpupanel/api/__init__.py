@@ -12,7 +12,6 @@ What is listed in ``__all__`` follows semantic versioning, with the names, argum
 that are documented; what stands elsewhere in the package may change with any version.
 """
 
-from gpupanel.api.reporting import report
 from gpupanel.api.run import MetricCurve, Run
 from gpupanel.api.session import check, devices, open_run, run, runs
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
@@ -20,6 +19,7 @@ from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.prepare import Preparation
+from gpupanel.script_process.reporting import report
 
 __all__ = [
     "DeviceInventory",

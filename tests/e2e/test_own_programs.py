@@ -9,7 +9,6 @@ from pathlib import Path
 import psutil
 import pytest
 
-from gpupanel.api import reporting
 from gpupanel.domain.events import (
     EpochDone,
     FiguresReported,
@@ -23,6 +22,7 @@ from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.locations import queue_dir
 from gpupanel.runs.processes.run_processes import processes_of
 from gpupanel.runs.queue.waking import scheduler_lives
+from gpupanel.script_process import reporting
 from tests.fakes.own_programs import Programs, Ran, text_in, until
 
 _SAYS_WHERE_IT_IS = """

@@ -2,9 +2,9 @@
 
 import inspect
 
-from gpupanel.api import reporting as reporting_file
 from gpupanel.cli.options import JsonOption
 from gpupanel.cli.output import print_file, print_json
+from gpupanel.script_process import reporting as reporting_file
 
 
 def reporting(*, json: JsonOption = False) -> None:

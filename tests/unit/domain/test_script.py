@@ -59,6 +59,13 @@ def test_that_a_variable_that_the_panel_decides_is_refused(variable: str) -> Non
     assert problems_of(text) == [("profile_value_invalid", "script.environment")]
 
 
+def test_that_its_own_variables_are_taken() -> None:
+    text = '[script]\npath = "train.py"\nenvironment = { WANDB_MODE = "offline", A = "1" }\n'
+    script = parse_profile(text).script
+    assert script is not None
+    assert script.environment == {"WANDB_MODE": "offline", "A": "1"}
+
+
 def test_that_a_nul_which_no_program_can_be_given_is_refused() -> None:
     ((_, field),) = problems_of('[script]\npath = "train.py"\narguments = ["a\\u0000b"]\n')
     assert field.startswith("script.arguments")

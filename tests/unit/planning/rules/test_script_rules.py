@@ -4,12 +4,14 @@ import pytest
 
 from gpupanel.domain.cluster import ClusterSettings
 from gpupanel.domain.memory import LimitedMemory
+from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.script import ScriptSettings
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.sweep import SweepSettings
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import prepare
+from gpupanel.planning.script.stand_alone import stand_alone_script
 from gpupanel.planning.sweep_trials import trial_profile, trials_of
 from tests.fakes.devices import CPU_ONLY, RTX_3060, RTX_4090, TWO_UNEQUAL
 
@@ -105,6 +107,14 @@ def test_that_what_a_program_cannot_be_swept_by_is_refused(
 def test_that_uneven_shares_are_refused_for_fit() -> None:
     strategy = StrategySettings(kind=StrategyKind.MIRRORED, shares=(48, 16))
     assert codes(program(strategy=strategy)) == ["script_shares"]
+
+
+def test_that_it_is_no_script_to_be_exported() -> None:
+    plan = prepare(program(), CPU_ONLY).plan
+    assert plan is not None
+    with pytest.raises(ProblemError) as refused:
+        stand_alone_script(program(), plan)
+    assert [each.code for each in refused.value.problems] == ["own_program"]
 
 
 def test_that_it_is_said_whom_a_limit_does_not_reach() -> None:
