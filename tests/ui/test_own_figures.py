@@ -345,9 +345,21 @@ def test_that_the_settings_of_such_a_run_come_into_the_session(
 
 
 def test_that_a_report_names_the_program_and_its_figures(runs_dir: Path) -> None:
-    run = written(runs_dir, arguments=("--name", "a b"), environment={"TOKEN": "secret"})
+    run = written(
+        runs_dir,
+        arguments=("--name", "a b", "{lr}"),
+        values={"lr": 0.125},
+        environment={"TOKEN": "secret"},
+    )
     page = report_page(read_material(run.layout))
-    for said in ("Own program report", "/train.py", "--name", "reward", "Seen by the program"):
+    for said in (
+        "Own program report",
+        "/train.py",
+        "--name",
+        "reward",
+        "lr = 0.125",
+        "Seen by the program",
+    ):
         assert said in page
     assert "TOKEN" in page
     for left_out in ("secret", "of the batch", "Digits", "Learning rate</dt>"):

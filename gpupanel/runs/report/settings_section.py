@@ -82,7 +82,8 @@ def _rows(values: Value, names: Mapping[str, str], before: str = "") -> Iterator
 def _value_text(setting: Setting, value: object, names: Mapping[str, str]) -> str:
     """A value in words; of variables only the names, since a report is sent and they are not."""
     if isinstance(value, dict):
-        return ", ".join(map(str, value))
+        is_secret = setting.name == "environment"
+        return ", ".join(name if is_secret else f"{name} = {value[name]}" for name in value)
     if setting.name == "arguments" and isinstance(value, list):
         return shlex.join(map(str, value))
     return setting_value_text(setting, value, names)
