@@ -82,6 +82,11 @@ def test_that_a_line_that_cannot_be_divided_is_refused_and_the_last_arguments_ho
     assert (arguments.text(), arguments.error()) == ("--epochs 5", "")
 
 
+def test_that_names_in_braces_need_no_quotation_marks(arguments: ArgumentsEdit) -> None:
+    arguments.setValue(("--lr={lr}", "a b", "{opt}", "$x"))
+    assert arguments.text() == "--lr={lr} 'a b' {opt} '$x'"
+
+
 def test_that_more_arguments_than_a_profile_holds_are_refused(arguments: ArgumentsEdit) -> None:
     arguments.textEdited.emit("a " * 1_001)
     assert arguments.error() == "There may be 1,000 at most, and these are 1,001."

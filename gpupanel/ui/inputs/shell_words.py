@@ -1,6 +1,7 @@
 """Texts in one line, quoted as in a shell: arguments of a program, and variables that it gets."""
 
 import math
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -14,6 +15,8 @@ from gpupanel.domain.script import MOST_ARGUMENTS, ScriptSettings
 from gpupanel.ui.inputs.checked_line import CheckedLine
 from gpupanel.ui.inputs.input import quoted
 
+_BARE: Final = re.compile(r"[\w@%+=:,./{}-]+", re.ASCII)
+"""What stands for nothing else, as :mod:`shlex` has it, and braces."""
 _LONGEST_LINE: Final = 2**20
 """Characters: a command has as much room as Linux gives to all of its arguments, at the most."""
 
@@ -43,7 +46,7 @@ class ArgumentsEdit(CheckedLine):
 
     @override
     def _text_of(self, value: Sequence[str]) -> str:
-        return shlex.join(value)
+        return " ".join(map(_quoted, value))
 
 
 class VariablesEdit(CheckedLine):
@@ -72,7 +75,7 @@ class VariablesEdit(CheckedLine):
     @override
     def _text_of(self, value: Mapping[str, object]) -> str:
         # The name needs no quotation marks, and reads better without.
-        return " ".join(f"{name}={shlex.quote(_written(each))}" for name, each in value.items())
+        return " ".join(f"{name}={_quoted(_written(each))}" for name, each in value.items())
 
 
 class ValuesEdit(VariablesEdit):
@@ -115,6 +118,11 @@ def _meant(text: str) -> object:
             if str(number) == text and math.isfinite(number):
                 return number
     return text
+
+
+def _quoted(word: str) -> str:
+    """A word as a shell takes it; braces stand for values here, and need no quotation marks."""
+    return word if _BARE.fullmatch(word) else shlex.quote(word)
 
 
 def _words(text: str) -> list[str]:
