@@ -6,9 +6,11 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from gpupanel.domain.profile import Profile
-from gpupanel.domain.script import PYTHON_SUFFIX, ScriptSettings
+from gpupanel.domain.profile import LONGEST_NAME, Profile
+from gpupanel.domain.profile_toml import profile_from_document
+from gpupanel.domain.script import PYTHON_SUFFIX
 from gpupanel.domain.script_environment import shell_variables_of_program
+from gpupanel.domain.visible_text import as_utf8
 
 _PROFILE_SUFFIX: Final = ".toml"
 
@@ -25,16 +27,19 @@ def profile_of_program(path: Path, arguments: list[str], python: Path | None = N
         path: The program.
         arguments: What it is given.
         python: The Python that runs it; ``None``: the one that ``python`` means here.
+
+    Raises:
+        ProblemError: It cannot be run so: an argument is longer than a profile holds, for one.
     """
     folder = Path.cwd()
-    script = ScriptSettings(
-        path=str(path),
-        arguments=tuple(arguments),
-        working_directory=str(folder),
-        python=_python(python) if path.suffix == PYTHON_SUFFIX else "",
-        environment=shell_variables_of_program(os.environ, str(folder)),
-    )
-    return Profile(name=path.stem or "program", task="script", script=script)
+    script = {
+        "path": str(path),
+        "arguments": arguments,
+        "working_directory": str(folder),
+        "python": _python(python) if path.suffix == PYTHON_SUFFIX else "",
+        "environment": shell_variables_of_program(os.environ, str(folder)),
+    }
+    return profile_from_document({"name": as_utf8(path.stem)[:LONGEST_NAME], "script": script})
 
 
 def _python(named: Path | None) -> str:

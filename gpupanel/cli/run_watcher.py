@@ -148,7 +148,8 @@ class _Watcher:
         self._layout = layout
         self._path = str(layout.events)
         self._events = EventTail(layout.events)
-        self._size_bytes, self._events_size_bytes, self._read_s = 0, -1, 0.0
+        self._size_bytes, self._events_size_bytes = 0, -1
+        self._read_s = self._written_s = 0.0
         self._drawn_s = 0.0
         self._frozen_s = -_FROZEN_INTERVAL_S
         # Drawn here, where it is known whether anything changed.
@@ -181,8 +182,8 @@ class _Watcher:
                 self._draw()
             elif time.monotonic() - self._drawn_s >= _REDRAW_S:
                 self._draw()
-            # Who writes is there.
-            if time.monotonic() - max(checked_s, self._read_s) > _SUPERVISOR_INTERVAL_S:
+            # Who writes is there; into a folder that is gone nobody does.
+            if time.monotonic() - max(checked_s, self._written_s) > _SUPERVISOR_INTERVAL_S:
                 checked_s = time.monotonic()
                 self._check_supervisor()
             time.sleep(_POLL_S)
@@ -227,6 +228,7 @@ class _Watcher:
         self._read_s = time.monotonic()
         with suppress(OSError):
             self._events_size_bytes = os.stat(self._path).st_size  # noqa: PTH116 - as above
+            self._written_s = self._read_s
         more = True
         while more:
             for part in self._events.read():

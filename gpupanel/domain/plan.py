@@ -111,6 +111,7 @@ class PlannedProcess(Value):
         environment: Variables that it gets besides those of the whole plan.
         devices: The physical devices that it sees, numbered as TensorFlow does there.
         node: The node of a cluster that it is started on; ``None``: this machine.
+        program: The program of the person's own that it runs, for people; empty: none.
         address: By which processes on other nodes reach it; ``None``: that is known when it starts,
             or all are on this machine.
     """
@@ -121,10 +122,13 @@ class PlannedProcess(Value):
     devices: Annotated[tuple[PlannedDevice, ...], PerPlace] = ()
     node: str | None = None
     address: NodeAddress | None = None
+    program: str = ""
 
     @property
     def name(self) -> str:
         """What people read: "worker 1", "worker 1 on beta"."""
+        if self.program:
+            return self.program
         role = self.role.replace("_", " ")
         alone = self.role in (ProcessRole.TRAINER, ProcessRole.COORDINATOR)
         name = f"the {role}" if alone else f"{role} {self.index}"
@@ -171,6 +175,7 @@ class LaunchPlan(Value):
             known: the driver compiles its kernels when they are first used.
         half_precision: In which 16-bit floats mixed precision computes: never
             :attr:`~gpupanel.domain.training.HalfPrecision.AUTO`.
+        program: The program of the person's own that the run's only process runs; empty: none.
         communicates: Whether several processes reach each other through TensorFlow. Those of an
             evaluation or a prediction do not: each hands its outputs to the first one.
     """
@@ -188,6 +193,7 @@ class LaunchPlan(Value):
     cluster: ClusterSettings | None = None
     half_precision: HalfPrecision = HalfPrecision.BFLOAT16
     communicates: bool = True
+    program: str = ""
     compiles_for: Annotated[tuple[str, ...], PerPlace] = ()
 
     @model_validator(mode="after")
@@ -245,7 +251,7 @@ class LaunchPlan(Value):
     @property
     def gang(self) -> tuple[PlannedProcess, ...]:
         """Every process of the run, also when it is one."""
-        return self.processes or (PlannedProcess(devices=self.devices),)
+        return self.processes or (PlannedProcess(devices=self.devices, program=self.program),)
 
     @property
     def measured_at_a_time(self) -> int:

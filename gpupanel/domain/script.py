@@ -11,6 +11,8 @@ from gpupanel.domain.setting import PathKind, setting
 from gpupanel.domain.value import Value
 
 MOST_ARGUMENTS: Final = 1_000
+LONGEST_TEXT: Final = 4_096
+"""Characters of an argument: what a text of a profile has at the most."""
 PYTHON_SUFFIX: Final = ".py"
 PROGRAM_SUFFIXES: Final = (PYTHON_SUFFIX, ".sh")
 """How the names of programs end that are chosen; any other may be typed."""
@@ -34,7 +36,7 @@ def _variables(given: dict[str, str]) -> dict[str, str]:
     return given
 
 
-Argument = Annotated[str, Field(max_length=2**15), AfterValidator(_without_nul)]
+Argument = Annotated[str, Field(max_length=LONGEST_TEXT), AfterValidator(_without_nul)]
 
 
 class ScriptSettings(Value):

@@ -16,6 +16,7 @@ from gpupanel.domain.strategy import GANG_KINDS
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.domain.tensorflow_facts import TensorFlowBuild
 from gpupanel.domain.training import HalfPrecision
+from gpupanel.domain.visible_text import visible_line
 from gpupanel.planning.all_reduce import all_reduce, sums_gradients
 from gpupanel.planning.chosen_devices import chosen_devices
 from gpupanel.planning.device_layout import logical_devices, planned_devices
@@ -255,5 +256,6 @@ def _plan(
         cluster=profile.cluster if layout.processes else None,
         half_precision=half,
         communicates=trains,
+        program="" if profile.script is None else visible_line(profile.script.name),
         compiles_for=tuple(each.key for each in layout.devices if each.key in compiles_for),
     )

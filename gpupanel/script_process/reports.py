@@ -58,6 +58,13 @@ class Reports:
         self.write(
             "failed",
             error=type(error).__name__,
-            message=str(error)[:LONGEST_MESSAGE],
+            message=_words(error)[:LONGEST_MESSAGE],
             place=place,
         )
+
+
+def _words(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:
+        return ""  # its own way to say what it is fails, too

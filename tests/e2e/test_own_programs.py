@@ -212,7 +212,7 @@ def test_that_a_killed_program_is_lost_and_started_again_where_that_is_wished(
     )
     ran = programs.run_file(path)
     assert ran.document["outcome"] == "lost"
-    assert ran.document["problem"]["code"] == "trainer_killed"
+    assert ran.document["problem"]["message"].startswith("train.py was killed by SIGKILL")
     (programs.folder / "begun").unlink()
     profile = programs.folder / "again.toml"
     profile.write_text(
@@ -438,3 +438,22 @@ def test_that_a_sweep_tries_values_in_the_arguments(programs: Programs) -> None:
     assert [trial["state"] for trial in status["trials"]] == ["completed"] * 3, status
     assert [trial["value"] for trial in status["trials"]] == pytest.approx([0.01, 0.0, 0.04])
     assert status["best"] == 2
+
+
+@pytest.mark.long
+def test_that_a_program_that_removes_its_run_ends_what_follows_it(programs: Programs) -> None:
+    text = "import os, shutil; shutil.rmtree(os.environ['GPUPANEL_RUN'])"
+    done = programs.gpupanel("run", programs.write(text), "--python", sys.executable, "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["problems"]
+
+
+@pytest.mark.long
+def test_that_arguments_that_no_profile_holds_are_refused_before_the_start(
+    programs: Programs,
+) -> None:
+    path = programs.write("print('runs')")
+    done = programs.gpupanel("run", path, "--json", "--", "y" * 30_000)
+    assert done.returncode == 2
+    (problem,) = json.loads(done.stdout)["problems"]
+    assert (problem["code"], problem["field"]) == ("profile_beyond_bounds", "script.arguments.0")

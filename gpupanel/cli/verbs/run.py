@@ -70,7 +70,10 @@ def run(
     """Train, evaluate or predict as a profile says, or run a program; Ctrl+C stops it."""
     to_run: Path | Profile = profile
     if is_program(profile):
-        to_run = profile_of_program(profile, arguments or [], python)
+        try:
+            to_run = profile_of_program(profile, arguments or [], python)
+        except ProblemError as error:
+            refuse(error, json=json, status=EXIT_BAD_PROFILE)
         trust = True  # who names a program to run means to run it
     elif arguments or python is not None:
         raise typer.BadParameter(f"{profile} is a profile, which has these in [script]")

@@ -273,4 +273,7 @@ def _signal_name(number: int) -> str:
 
 
 def _capital(name: str) -> str:
+    """The name as a sentence begins with it; that of a program is the name of its file."""
+    if "." in name:
+        return name
     return name[:1].upper() + name[1:]
