@@ -17,6 +17,8 @@ class Unit(Enum):
     UP_TO_ONE = "up to one"
     """A coefficient of at most 1, without a lower bound."""
     EXAMPLES_PER_SECOND = "examples per second"
+    ANY = "any"
+    """A number of which nobody knows more."""
 
 
 @dataclass(frozen=True, slots=True)

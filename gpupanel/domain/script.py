@@ -14,6 +14,8 @@ MOST_ARGUMENTS: Final = 1_000
 LONGEST_TEXT: Final = 4_096
 """Characters of an argument: what a text of a profile has at the most."""
 PYTHON_SUFFIX: Final = ".py"
+PROGRAM_SUFFIXES: Final = (PYTHON_SUFFIX, ".sh")
+"""How the names of programs end that are chosen; any other may be typed."""
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PLACEHOLDER: Final = re.compile(r"\{([A-Za-z_][\w.-]*)\}")
 _OWN_PREFIX: Final = "GPUPANEL_"
@@ -44,8 +46,7 @@ class ScriptSettings(Value):
         "Program",
         "A Python file, such as train.py, or another program that can be executed, such as a shell "
         "script. It is not edited, and begins as it would in a terminal.",
-        path=PathKind((PYTHON_SUFFIX, ".sh"), "Programs", "Choose the program"),
-        min_length=1,
+        path=PathKind(PROGRAM_SUFFIXES, "Programs", "Choose the program"),
         examples=["train.py"],
     )
     arguments: tuple[Argument, ...] = setting(

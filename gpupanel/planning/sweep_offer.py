@@ -1,11 +1,12 @@
 """Which settings of a profile can be tried in a sweep, and which values to begin with."""
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.script import ScriptSettings
 from gpupanel.domain.setting import Bounds, Setting, SettingType, settings_of
 from gpupanel.domain.sweep import Swept, SweptRange, SweptValue
 from gpupanel.domain.sweep_mistakes import sweepable_settings, swept_setting
@@ -64,6 +65,8 @@ def offer_of(profile: Profile, key: str) -> SweptOffer:
     setting = swept_setting(profile, key)
     if setting is None:
         return SweptOffer(key, Setting(key, SettingType.OTHER, key, "", default=None), "", None)
+    if profile.script is not None:
+        return _of_argument(profile, profile.script, setting)
     inner: object = profile
     for name in key.split("."):
         inner = getattr(inner, name)
@@ -113,7 +116,32 @@ def as_list(swept: Swept, offer: SweptOffer) -> tuple[SweptValue, ...]:
     return tuple(round(each) if is_whole else each for each in (swept.low, swept.high))
 
 
+def _of_argument(profile: Profile, script: ScriptSettings, setting: Setting) -> SweptOffer:
+    """What a name in the arguments of a program stands for: of its type is what is known of it."""
+    value = script.values.get(setting.name)
+    swept = None if profile.sweep is None else profile.sweep.values.get(setting.name)
+    if not isinstance(swept, SweptRange):
+        known = tuple(swept or (() if value is None else (value,)))
+        setting = replace(setting, type=_type_of(known))
+    return SweptOffer(setting.name, setting, "Arguments", value)
+
+
+def _type_of(values: Sequence[SweptValue]) -> SettingType:
+    kinds = {type(each) for each in values}
+    for kind, of_kind in (
+        (SettingType.SWITCH, {bool}),
+        (SettingType.COUNT, {int}),
+        (SettingType.NUMBER, {int, float}),
+    ):
+        if kinds and kinds <= of_kind:
+            return kind
+    return SettingType.TEXT
+
+
 def _offers(profile: Profile) -> Iterator[SweptOffer]:
+    if profile.script is not None:
+        yield from (offer_of(profile, name) for name in sorted(profile.script.placeholders))
+        return
     swept = profile.sweep.values if profile.sweep is not None else {}
     for key, table, setting in sweepable_settings(profile):
         if setting.type not in _OFFERED or key.split(".")[0] in _ONLY_OTHERWISE:

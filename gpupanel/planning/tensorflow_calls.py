@@ -16,7 +16,7 @@ _FIRST_PORT = 12345
 _SERVER = "server_configuration"
 
 
-def tensorflow_calls(plan: LaunchPlan) -> str:
+def tensorflow_calls(plan: LaunchPlan, *, of_program: bool = False) -> str:
     """Python that configures TensorFlow as the plan says, from the environment to the strategy.
 
     Of several processes each runs it with its own ``PROCESS``; the ports are examples, since free
@@ -25,6 +25,7 @@ def tensorflow_calls(plan: LaunchPlan) -> str:
     Args:
         plan: With the replicas that work, see
             :meth:`~gpupanel.domain.plan.LaunchPlan.without_idle_replicas`.
+        of_program: For a program of the person's own, which uses of the devices what it wants.
     """
     lines = _environment_of_gang(plan) if plan.processes else _environment(plan)
     lines += ["", "import tensorflow as tf", ""]
@@ -45,12 +46,13 @@ def tensorflow_calls(plan: LaunchPlan) -> str:
             lines.append(f"if PROCESS == {place}:")
             configured = [f"    {line}" for line in configured]
         lines += configured
-    if plan.is_one_cpu_device:
+    if plan.is_one_cpu_device and not of_program:
         lines += [
             "# Products keep their order, which TensorFlow chooses by the names of operations.",
             'tf.config.optimizer.set_experimental_options({"arithmetic_optimization": False})',
         ]
-    return "\n".join([*lines, "", *_strategy(plan)]) + "\n"
+    strategy = _strategy_of_fit(plan) if of_program else _strategy(plan)
+    return "\n".join([*lines, *([""] if strategy else []), *strategy]) + "\n"
 
 
 def _environment(plan: LaunchPlan) -> list[str]:
@@ -146,6 +148,17 @@ def _strategy(plan: LaunchPlan) -> list[str]:
         case StrategyKind.MODEL_PARALLEL:
             return _layered(plan)
     assert_never(plan.strategy)
+
+
+def _strategy_of_fit(plan: LaunchPlan) -> list[str]:
+    """What a program's Keras finds where it is to have a copy of its models on each device."""
+    if plan.strategy is not StrategyKind.MIRRORED:
+        return []
+    names = ", ".join(dumps(replica.logical_device) for replica in plan.replicas)
+    return [
+        f"strategy = tf.distribute.MirroredStrategy([{names}])",
+        "tf.distribute.experimental_set_strategy(strategy)",
+    ]
 
 
 def _layered(plan: LaunchPlan) -> list[str]:

@@ -30,7 +30,7 @@ def checkpoint_offer(
         shown: Its status; ``None``: another one is shown, or none.
         is_saving: One was asked for, and is not there yet.
     """
-    if shown is None or shown.evaluates or run is not RunState.RUNNING:
+    if shown is None or not shown.trains or run is not RunState.RUNNING:
         return None
     last = "No checkpoint was saved yet."
     if shown.checkpoint is not None:

@@ -9,6 +9,7 @@ from PySide6.QtCore import QFileInfo, QMimeData, QSysInfo, QUrl
 
 from gpupanel.domain.data import DataSettings
 from gpupanel.domain.kind import Kind, kinds_of
+from gpupanel.domain.script import PROGRAM_SUFFIXES
 from gpupanel.domain.setting import SettingType, settings_of
 
 _KINDS = {
@@ -49,6 +50,11 @@ def _local_paths(dropped: QMimeData) -> Iterator[str]:
     here = ("", "localhost", QSysInfo.machineHostName().lower())
     urls = (url for url in dropped.urls() if url.isLocalFile() and url.host() in here)
     return (path for path in map(_path, urls) if "\0" not in path)
+
+
+def is_program(paths: Sequence[str]) -> bool:
+    """Whether that is one file whose name ends as that of a program to run."""
+    return len(paths) == 1 and _suffix(paths[0]) in PROGRAM_SUFFIXES
 
 
 def kind_of_path(paths: Sequence[str]) -> Kind | None:

@@ -1,4 +1,4 @@
-"""New, open, save, save as, recent, examples, and asking before changes are lost."""
+"""New, open, a program, save, recent, examples, and asking before changes are lost."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -10,6 +10,8 @@ from PySide6.QtCore import QDir, QFileInfo, QObject, QSettings, Signal, Slot
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import LONGEST_NAME, Profile
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.script import ScriptSettings
+from gpupanel.domain.visible_text import as_utf8
 from gpupanel.planning.description import described
 from gpupanel.runs.directory.profile_file import anchored, read_profile, write_profile
 from gpupanel.runs.directory.run_folder import run_of_file
@@ -33,6 +35,9 @@ class ProfileQuestions(Protocol):
 
     def profile_to_open(self, folder: Path) -> Path | None:
         """The profile to open."""
+
+    def program_to_open(self, folder: Path) -> Path | None:
+        """The program to run."""
 
     def place_to_save(self, suggestion: Path) -> Path | None:
         """The file to save to."""
@@ -88,6 +93,20 @@ class ProfileActions(QObject):
         path = self._questions.profile_to_open(self._folder())
         if path is not None:
             self._read(path)
+
+    @Slot()
+    def open_program(self) -> None:
+        """Let the person pick a program of their own, and begin with it."""
+        if not self.may_lose_changes():
+            return
+        path = self._questions.program_to_open(self._folder())
+        if path is not None:
+            self._begin(_running(path), None)
+
+    def open_program_file(self, path: Path) -> None:
+        """Begin with that program."""
+        if self.may_lose_changes():
+            self._begin(_running(path), None)
 
     @Slot(object)
     def open_file(self, path: Path) -> bool:
@@ -207,6 +226,15 @@ class ProfileActions(QObject):
             return self._session.path.parent
         recent = self.recent()
         return recent[0].parent if recent else Path(QDir.homePath())
+
+
+def _running(program: Path) -> Profile:
+    """The profile that runs a program in its folder, and is called as it is."""
+    return Profile(
+        name=as_utf8(program.stem)[:LONGEST_NAME] or _UNTITLED,
+        task="script",
+        script=ScriptSettings(path=str(program)),
+    )
 
 
 @cache  # they stay as they are

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.script import PROGRAM_SUFFIXES
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.domain.value import GREATEST_COUNT
 from gpupanel.domain.visible_text import visible_line
@@ -32,6 +33,7 @@ from gpupanel.ui.dialogs.trust_dialog import TrustDialog
 _LONGEST_COMMAND = 300
 """Characters; a longer one would fill the screen."""
 _FILES = "Profiles (*.toml);;All files (*)"
+_PROGRAMS = f"Programs ({' '.join(f'*{each}' for each in PROGRAM_SUFFIXES)});;All files (*)"
 
 
 class SaveChoice(Enum):
@@ -116,13 +118,13 @@ class Questions:
 
         Args:
             name: Of the run.
-            loss: What would be lost.
+            loss: What it does meanwhile, and what would be lost.
         """
         box = self._box(
             "ending_run_question",
             "End without saving",
             f"End {name} now, without saving?",
-            f"It was asked to stop, and saves before it ends. {loss}",
+            loss,
         )
         end = box.addButton("&End without saving", QMessageBox.ButtonRole.DestructiveRole)
         keep = box.addButton("&Let it save", QMessageBox.ButtonRole.RejectRole)
@@ -189,6 +191,11 @@ class Questions:
     def profile_to_open(self, folder: Path) -> Path | None:
         """The profile that a person picks, or ``None``."""
         name, _ = QFileDialog.getOpenFileName(self._window, "Open profile", str(folder), _FILES)
+        return Path(name) if name else None
+
+    def program_to_open(self, folder: Path) -> Path | None:
+        """The program of their own that a person picks, or ``None``."""
+        name, _ = QFileDialog.getOpenFileName(self._window, "Open script", str(folder), _PROGRAMS)
         return Path(name) if name else None
 
     def place_to_save(self, suggestion: Path) -> Path | None:
@@ -278,10 +285,12 @@ class Questions:
         choices: dict[QAbstractButton, ClosingChoice] = {keep: ClosingChoice.KEEP_RUNNING}
         if can_suspend:
             suspend = box.addButton("&Suspend", role.ActionRole)
-            suspend.setToolTip("Saves a checkpoint and frees the devices; it can be resumed later")
+            suspend.setToolTip(
+                "As Suspend in the window: the devices are free, and it can be resumed"
+            )
             choices[suspend] = ClosingChoice.SUSPEND
         stop = box.addButton("S&top", role.ActionRole)
-        stop.setToolTip("Finishes the step, saves the model and a checkpoint, then ends the run")
+        stop.setToolTip("As Stop in the window: what is to be saved is, then the run ends")
         choices[stop] = ClosingChoice.STOP
         box.addButton(QMessageBox.StandardButton.Cancel)
         always = QCheckBox("&Always keep runs going, without asking", box)

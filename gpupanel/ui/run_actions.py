@@ -13,6 +13,10 @@ from gpupanel.ui.resume_on_selected import ResumeOnSelected
 from gpupanel.ui.run_state import RunState
 
 _ON_SELECTED = "Continues on the devices selected in the Session tab."
+_PROGRAM_GOES_ON = (
+    "Starts the program again, in the same folder: it continues from what it has kept in "
+    "report.checkpoint_folder."
+)
 _ANOTHER_GOES_ON = "Another run is in progress and has to end first."
 _DATA_CHANGED = "data_changed"
 _MAY_BEGIN = (Outcome.STOPPED, Outcome.LOST)
@@ -60,7 +64,8 @@ def offers_resume(shown: RunStatus | None) -> bool:
     """Whether the run that is shown has something to go on with: a checkpoint, or all to do."""
     if shown is None or not shown.has_ended:
         return False
-    if shown.checkpoint is not None:
+    if shown.checkpoint is not None or shown.program:
+        # Whether a program keeps something to go on from is found in its folder when it is asked.
         return shown.outcome in _GO_ON
     return shown.outcome in _MAY_BEGIN and not shown.step and not shown.examples
 
@@ -78,7 +83,7 @@ def run_actions(
     has_model = shown is not None and shown.model is not None
     if shown is None or not shown.has_ended:
         return RunActions(has_model=has_model)
-    has_curves = not shown.evaluates and shown.step > 0
+    has_curves = shown.trains and shown.step > 0
     evaluate = shown.model is not None and shown.outcome in (Outcome.COMPLETED, Outcome.STOPPED)
     saved = shown.model_saved
     other = ""
@@ -107,10 +112,7 @@ def run_actions(
     return RunActions(
         offers_resume=True,
         can_resume=True,
-        resume_tip="No step was made yet: starts from the beginning, in the same folder."
-        if shown.checkpoint is None
-        else "Continues in the same folder from the checkpoint of step "
-        f"{formatting.count(shown.checkpoint.step)}.",
+        resume_tip=_resume_tip(shown),
         can_resume_on_selected=resume_on_selected is not None
         and resume_on_selected.order is not None,
         on_selected_tip=_ON_SELECTED if resume_on_selected is None else resume_on_selected.tip,
@@ -121,6 +123,15 @@ def run_actions(
         other_weights=other,
         offers_tensorboard=has_curves,
     )
+
+
+def _resume_tip(shown: RunStatus) -> str:
+    if shown.program:
+        return _PROGRAM_GOES_ON
+    if shown.checkpoint is None:
+        return "No step was made yet: starts from the beginning, in the same folder."
+    step = formatting.count(shown.checkpoint.step)
+    return f"Continues in the same folder from the checkpoint of step {step}."
 
 
 def restart_text(status: RunStatus, names: Mapping[str, str] | None = None) -> str:

@@ -36,6 +36,7 @@ class ButtonStates:
 
     Attributes:
         is_stopping: The run was asked to stop, and saves.
+        is_program: What runs is a program of the person's own.
         end_now: It was asked a while ago: whether to end it without saving can be asked for.
         suspend_tip: What suspending does, or why it cannot be done now.
         start_is_unchecked: Whether TensorFlow can use the chosen GPUs is not known yet.
@@ -45,6 +46,7 @@ class ButtonStates:
     start: bool
     stop: bool
     is_stopping: bool = False
+    is_program: bool = False
     end_now: bool = False
     suspend: bool = False
     suspend_tip: str = ""
@@ -60,11 +62,18 @@ _SUSPEND_TIPS = {
 }
 
 
+_PROGRAM_SUSPENDS = (
+    "Asks the program to save and to end, so that it can be resumed later; it hears that by "
+    "report.should_stop (Ctrl+Shift+.)"
+)
+
+
 def button_states(
     run: RunState,
     preparation: Preparation,
     *,
     evaluates: bool = False,
+    is_program: bool = False,
     stopped_now: bool = False,
     checking: bool = False,
     reading: bool = False,
@@ -75,6 +84,7 @@ def button_states(
         run: Where the run of this window stands.
         preparation: What would happen with the profile as it is.
         evaluates: The run evaluates or predicts: it has nothing to go on from.
+        is_program: The run is a program of the person's own, which saves what it wants.
         stopped_now: Stop was clicked a moment ago.
         checking: TensorFlow is being asked about the chosen GPUs. A start is possible all the
             same: the run asks it, too, and reports what it finds.
@@ -87,12 +97,15 @@ def button_states(
             "Saves a checkpoint, ends the run's processes and frees its devices; it can be "
             "resumed later, on these devices or others (Ctrl+Shift+.)"
         )
+    if may_suspend and is_program:
+        tip = _PROGRAM_SUSPENDS
     return ButtonStates(
         start=not run.is_busy and preparation.is_startable and not reading,
         start_is_unchecked=checking,
         is_reading=reading,
         stop=run.is_busy and run not in (RunState.STOPPING, RunState.KILLING),
         is_stopping=run is RunState.STOPPING,
+        is_program=is_program,
         end_now=run is RunState.STOPPING and not stopped_now,
         suspend=may_suspend,
         suspend_tip=_SUSPEND_TIPS.get(run, tip),

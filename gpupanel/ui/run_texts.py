@@ -7,6 +7,7 @@ from gpupanel.domain.number_text import byte_size
 from gpupanel.domain.outcome import Metrics, Outcome, SavedWork
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.time_spent import TimeCategory
+from gpupanel.domain.visible_text import visible_beginning
 from gpupanel.planning.prepare import Preparation
 from gpupanel.runs.following.end_text import end_text, loses_steps, short_end_text
 from gpupanel.runs.following.evaluated_text import evaluated_text
@@ -30,8 +31,9 @@ _PHASES = {
     Phase.EVALUATING: "Evaluating",
     Phase.PREDICTING: "Predicting",
     Phase.SAVING: "Saving…",
+    Phase.RUNNING: "Running",
 }
-_LASTING = (Phase.TRAINING, Phase.EVALUATING, Phase.PREDICTING)
+_LASTING = (Phase.TRAINING, Phase.EVALUATING, Phase.PREDICTING, Phase.RUNNING)
 _OUTCOMES = {
     Outcome.COMPLETED: "Completed",
     Outcome.STOPPED: "Stopped",
@@ -57,6 +59,8 @@ def phase_text(status: RunStatus) -> str:
         return "Restarting…"
     if status.phase is Phase.TRAINING and status.fine_tuning is not None:
         return "Fine-tuning"
+    if status.phase is Phase.RUNNING:
+        return f"Running {visible_beginning(status.program)}".rstrip()
     return _PHASES[status.phase]
 
 
@@ -172,6 +176,8 @@ def state_text(run: RunState, status: RunStatus | None, preparation: Preparation
             return "Starting…" if status is None else phase_text(status)
         case RunState.RUNNING:
             # Validating and saving can take turns with training many times a second.
+            if status is not None and status.program and status.stuck is None:
+                return _PHASES[Phase.RUNNING]
             if status is None or not (status.evaluates or status.stuck is not None):
                 return "Training"
             return phase_text(status)

@@ -131,11 +131,12 @@ class Session(QObject):
     @property
     def buttons(self) -> ButtonStates:
         """Which buttons can be pressed now."""
-        evaluates = self._run_status is not None and self._run_status.evaluates
+        status = self._run_status
         return button_states(
             self._run_state,
             self._preparation,
-            evaluates=evaluates,
+            evaluates=status is not None and status.evaluates,
+            is_program=status is not None and bool(status.program),
             stopped_now=self._stopped_now,
             checking=self.is_checking_gpus,
             reading=self.is_reading_data,
@@ -148,6 +149,8 @@ class Session(QObject):
         What is wrong with it is not known then, or the settings are not those to start with: a run
         waits with its start.
         """
+        if self._profile.script is not None:
+            return False  # it has no data
         unread = self._awaits_preview and self._facts.preview_of(self._profile) is None
         return unread or self._is_fitting
 

@@ -1,6 +1,6 @@
 """Where the sections of the Session tab stand: in as many columns as there is room for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal, Slot
@@ -52,7 +52,8 @@ class SessionLayout(QWidget):
         self._columns = 0
         self._left = (SectionColumn(left_margin=2 * GRID), SectionColumn())
         self._right = (SectionColumn(), SectionColumn())
-        self._links = JumpLinks((*sections, *beside))
+        self._every = (*sections, *beside)
+        self._links = JumpLinks(self._every)
         self._links.chosen.connect(self.show_section)
         self._left_area, self._right_area = (
             VerticalScrollArea(_side_by_side(self._left)),
@@ -67,7 +68,7 @@ class SessionLayout(QWidget):
         layout = column_in(self, spacing=0)
         layout.addWidget(self._links)
         layout.addWidget(self._splitter, 1)
-        for section in self._all:
+        for section in self._every:
             section.foldChanged.connect(self.foldsChanged)
         self._arrange(2)
 
@@ -75,18 +76,26 @@ class SessionLayout(QWidget):
     def _all(self) -> tuple[SettingsCard, ...]:
         return (*self._sections, *self._beside)
 
-    def set_order(self, sections: Sequence[SettingsCard]) -> None:
-        """Let the sections on the left follow each other in another order."""
-        self._sections = tuple(sections)
+    def set_order(self, sections: Sequence[SettingsCard], beside: Sequence[SettingsCard]) -> None:
+        """Let the sections follow each other in another order; those left out are not shown.
+
+        Args:
+            sections: On the left.
+            beside: On the right.
+        """
+        self._sections, self._beside = tuple(sections), tuple(beside)
+        self._links.set_shown(self._all)
+        for section in self._every:
+            section.setVisible(section in self._all)
         self._arrange(self._columns)
 
     def folds(self) -> dict[str, bool]:
         """Which sections are open, by their titles."""
-        return {section.section_title: not section.is_folded for section in self._all}
+        return {section.section_title: not section.is_folded for section in self._every}
 
     def set_folds(self, open_: Mapping[str, bool]) -> None:
         """Open or fold sections; those that are not named stay as they are."""
-        for section in self._all:
+        for section in self._every:
             section.set_folded(folded=not open_.get(section.section_title, not section.is_folded))
 
     def show_widget(self, widget: QWidget) -> None:
@@ -131,7 +140,7 @@ class SessionLayout(QWidget):
         for column, of_column in zip((*self._left, *self._right), parts, strict=True):
             column.set_parts(of_column)
         self._left[1].setVisible(columns > 2)
-        self._right[1].setVisible(columns > 3)
+        self._right[1].setVisible(columns > 3 and len(beside) > 1)
         self._right_area.setVisible(columns > 1)
         self._links.setVisible(columns < 3)
         self._splitter.setSizes({3: [2_000, 1_000], 4: [1_000, 1_000]}.get(columns, [1_000, 750]))
@@ -177,6 +186,7 @@ class JumpLinks(QWidget):
     def __init__(self, sections: Sequence[SettingsCard]) -> None:
         super().__init__()
         self.setObjectName("section_links")
+        self._links: dict[SettingsCard, QToolButton] = {}
         row = FlowLayout(self, spacing=4)
         row.setContentsMargins(2 * GRID - 4, GRID, 2 * GRID, 0)
         for section in sections:
@@ -188,6 +198,12 @@ class JumpLinks(QWidget):
             link.setToolTip(wrapped(f"Goes to {section.section_title}"))
             link.clicked.connect(partial(self._choose, section))
             row.addWidget(link)
+            self._links[section] = link
+
+    def set_shown(self, sections: Collection[SettingsCard]) -> None:
+        """Lead to these sections only: the others are not shown."""
+        for section, link in self._links.items():
+            link.setVisible(section in sections)
 
     def _choose(self, section: SettingsCard, _is_checked: object = None) -> None:
         self.chosen.emit(section)

@@ -18,6 +18,7 @@ from gpupanel.ui.panels.data_panel import DataPanel
 from gpupanel.ui.panels.live_panel import OPEN_TIP, RESUME_TIP
 from gpupanel.ui.panels.model_panel import ModelPanel
 from gpupanel.ui.panels.plan_panel import PlanPanel
+from gpupanel.ui.panels.script_panel import ScriptPanel
 from gpupanel.ui.panels.strategy_panel import StrategyPanel
 from gpupanel.ui.panels.task_panel import TaskPanel
 from gpupanel.ui.panels.training_panel import TrainingPanel
@@ -60,8 +61,10 @@ class SessionPage(QWidget):
         self.data = DataPanel()
         self.model = ModelPanel()
         self.training = TrainingPanel()
+        self.script = ScriptPanel()
+        """What runs in the place of data, model and training."""
         self._panels = (
-            *(self.task, self.strategy, self.cluster),
+            *(self.task, self.script, self.strategy, self.cluster),
             *(self.data, self.model, self.training),
         )
         self.plan = PlanPanel()
@@ -109,16 +112,17 @@ class SessionPage(QWidget):
         self._show_run()
 
     def _compose(self) -> None:
-        beside = (self.training, self.plan)
         notes = column_in(self._notes)
         notes.addWidget(self._note)
         notes.addWidget(self.waiting)
         notes.addWidget(self.sweep)
         notes.addWidget(self.fitted)
-        self.sections = SessionLayout(self._notes, _sections("train", self), beside)
+        sections = (self.task, self.script, self.data, self.model, self.strategy, self.cluster)
+        self.sections = SessionLayout(self._notes, sections, (self.training, self.plan))
         """The layout of the panels."""
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self.sections)
+        self._show_sections()
 
     def show_instead(self, page: QWidget) -> None:
         """Show something else in place of the sections, until :meth:`show_sections`."""
@@ -136,6 +140,7 @@ class SessionPage(QWidget):
         self.data.valueChanged.connect(self._edit)
         self.model.valueChanged.connect(self._edit)
         self.training.valueChanged.connect(self._edit)
+        self.script.valueChanged.connect(self._edit)
         self._no_sweep.clicked.connect(self._remove_sweep)
         for panel in self._panels:
             panel.errorsChanged.connect(self._report_errors)
@@ -167,6 +172,7 @@ class SessionPage(QWidget):
             "data": self.data.value(),
             "model": self.model.value(),
             "training": self.training.value(),
+            "script": self.script.value() if self._task == "script" else None,
         }
         self._session.edit(self._session.profile.model_copy(update=parts))
 
@@ -181,6 +187,11 @@ class SessionPage(QWidget):
     @Slot(object)
     def _choose_task(self, choices: TaskChoices) -> None:
         self._session.edit(self._task_switch.switched(self._session.profile, choices))
+
+    def leave_program(self) -> None:
+        """Do again what was done before a program was to run: data or a model was chosen."""
+        if self._task == "script":
+            self._choose_task(TaskChoices(task=self._task_switch.task_before_program))
 
     @Slot(object)
     def choose_shares(self, shares: tuple[int, ...]) -> None:
@@ -239,7 +250,10 @@ class SessionPage(QWidget):
             self.model.setValue(profile.model)
         if self.training.value() != profile.training:
             self.training.setValue(profile.training)
-        if self._previewed != preview_request(profile, EXAMPLE_LIMIT):
+        if profile.script is not None:
+            self.script.setValue(profile.script)
+            self._ask_for_no_preview()
+        elif self._previewed != preview_request(profile, EXAMPLE_LIMIT):
             self._preview = None
             self._preview_timer.start()
             self._session.await_preview()
@@ -275,6 +289,12 @@ class SessionPage(QWidget):
         self.data.setValue(profile.data)
         self.model.setValue(profile.model)
 
+    def _ask_for_no_preview(self) -> None:
+        """The session has no data: what was read of the one before is not known any more."""
+        self._preview_timer.stop()
+        self._previewed = self._preview = None
+        self.plan.setData(None)
+
     def _show_task(self, profile: Profile) -> None:
         self._task_switch.remember(profile)
         choices = TaskChoices(task=profile.task, inference=profile.inference)
@@ -286,8 +306,23 @@ class SessionPage(QWidget):
             self.strategy.setTask(profile.task, on_cluster=on_cluster)
             self.plan.setTask(profile.task)
             self.model.setTrains(profile.task == "train")
-            self.training.setVisible(profile.task == "train")
-            self.sections.set_order(_sections(profile.task, self))
+            self._show_sections()
+
+    def _show_sections(self) -> None:
+        """What the task is about comes first: the saved model, where there is one."""
+        beside: tuple[SettingsCard, ...] = (self.plan,)
+        match self._task:
+            case "train":
+                chosen: tuple[SettingsCard, ...] = (self.data, self.model)
+                beside = (self.training, self.plan)
+            case "script":
+                chosen = (self.script,)
+            case _:
+                chosen = (self.model, self.data)
+        # A program runs on this machine; a cluster that its profile has is shown to be removed.
+        is_shown = self._task != "script" or self._on_cluster
+        cluster = (self.cluster,) if is_shown else ()
+        self.sections.set_order((self.task, *chosen, self.strategy, *cluster), beside)
 
     @Slot(object)
     def _show_preparation(self, preparation: Preparation) -> None:
@@ -354,7 +389,8 @@ class SessionPage(QWidget):
     @Slot(Qt.ApplicationState)
     def _check_again(self, state: Qt.ApplicationState) -> None:
         """Somebody who comes back to the window may have mended the data elsewhere."""
-        if state is Qt.ApplicationState.ApplicationActive and self._preview_has_problems:
+        is_active = state is Qt.ApplicationState.ApplicationActive
+        if is_active and self._preview_has_problems and self._task != "script":
             self._preview_timer.start()
 
     def stop(self) -> None:
@@ -364,7 +400,8 @@ class SessionPage(QWidget):
     @Slot()
     def preview_again(self) -> None:
         """The data may be another one than before: it was downloaded."""
-        self._load_preview()
+        if self._task != "script":
+            self._load_preview()
 
     @Slot()
     def _load_preview(self) -> None:
@@ -392,9 +429,3 @@ def _layers(
     return model_layers(
         profile.model, preview.feature_shape, preview.output_count, profile.data.token_count
     )
-
-
-def _sections(task: str, page: SessionPage) -> tuple[SettingsCard, ...]:
-    """What the task is about comes first: the saved model, where there is one."""
-    chosen = (page.data, page.model) if task == "train" else (page.model, page.data)
-    return (page.task, *chosen, page.strategy, page.cluster)

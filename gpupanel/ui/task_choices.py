@@ -2,22 +2,34 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from PySide6.QtCore import QFileInfo
 
 from gpupanel.domain.asked_kind import AskedKind
-from gpupanel.domain.data import DataSettings
+from gpupanel.domain.data import DEFAULT_DATA, DataSettings
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.kind import Kind
 from gpupanel.domain.model import DEFAULT_MODEL, ModelSettings, saved_model
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.script import ScriptSettings
 from gpupanel.domain.setting import settings_of
-from gpupanel.domain.strategy import StrategySettings
+from gpupanel.domain.strategy import PROGRAM_KINDS, StrategyKind, StrategySettings
 from gpupanel.domain.task import Task
+from gpupanel.domain.training import TrainingSettings
 from gpupanel.domain.value import Value
 from gpupanel.domain.visible_text import as_utf8
 from gpupanel.planning.rules.inference_rules import inference_kinds
 from gpupanel.ui.dropped_files import IMAGE_FILES, kind_of_files, kind_to_predict_on
+
+_REPLACED: Final = {
+    "data": DEFAULT_DATA,
+    "model": DEFAULT_MODEL,
+    "training": TrainingSettings(),
+    "inference": InferenceSettings(),
+    "cluster": None,
+}
+"""What a program of the person's own stands in the place of, as its profile has it: not at all."""
 
 
 class TaskChoices(Value):
@@ -30,17 +42,28 @@ class TaskChoices(Value):
 class TaskSwitch:
     """Takes a profile from one task to another, and gives back what training was set to.
 
-    Training may be divided in six ways; the other tasks take a saved model and put it on one device
-    or on each.
+    Training may be divided in six ways; evaluating and predicting take a saved model and put it on
+    one device or on each. A program of the person's own has neither data nor model.
     """
 
     def __init__(self) -> None:
         self._model: ModelSettings = DEFAULT_MODEL
         self._strategy: StrategySettings | None = None
         self._saved = saved_model()
+        self._replaced: Profile | None = None
+        self._script = ScriptSettings(path="")
+        self._script_strategy: StrategySettings | None = None
+
+    @property
+    def task_before_program(self) -> Task:
+        """What was to be done before a program was to run."""
+        return "train" if self._replaced is None else self._replaced.task
 
     def remember(self, profile: Profile) -> None:
         """Keep what this profile says about its task, for when a person comes back to it."""
+        if profile.script is not None:
+            self._script, self._script_strategy = profile.script, profile.strategy
+            return
         if profile.model.is_saved:
             self._saved = profile.model
         if profile.task == "train":
@@ -48,6 +71,11 @@ class TaskSwitch:
 
     def switched(self, profile: Profile, choices: TaskChoices) -> Profile:
         """The profile with that task, and with the model and strategy that it can have."""
+        if choices.task == "script":
+            return self._with_program(profile)
+        if profile.script is not None:
+            profile = self._without_program(profile)
+            choices = choices.model_copy(update={"inference": profile.inference})
         update: dict[str, object] = {"task": choices.task, "inference": choices.inference}
         trains = choices.task == "train"
         if trains and profile.task != "train":
@@ -58,6 +86,22 @@ class TaskSwitch:
             update["model"] = self._saved
             update["strategy"] = _for_inference(profile)
         return profile.model_copy(update=update)
+
+    def _with_program(self, profile: Profile) -> Profile:
+        if profile.script is not None:
+            return profile
+        self._replaced = profile
+        of_program = {"task": "script", "script": self._script}
+        strategy = self._script_strategy or _for_program(profile.strategy)
+        return profile.model_copy(update={**_REPLACED, **of_program, "strategy": strategy})
+
+    def _without_program(self, profile: Profile) -> Profile:
+        """As it was before the program; the devices, and what else both have, stay."""
+        before = self._replaced
+        if before is None:
+            return profile.model_copy(update={"task": "train", "script": None})
+        kept = {name: getattr(before, name) for name in (*_REPLACED, "task", "strategy")}
+        return profile.model_copy(update={**kept, "script": None})
 
 
 def name_after_model(what: str, trained: Profile | None, model_path: str) -> str:
@@ -203,6 +247,12 @@ def _shared(data: DataSettings, kind: Kind) -> dict[str, object]:
 
 _FURTHER_SETS = ("validation_path", "test_path")
 _OF_AN_EXAMPLE = ("image_size", "color")
+
+
+def _for_program(strategy: StrategySettings) -> StrategySettings:
+    """The same kind where a program can have it; else it runs as it is."""
+    is_possible = strategy.kind in PROGRAM_KINDS
+    return StrategySettings(kind=strategy.kind if is_possible else StrategyKind.ONE_DEVICE)
 
 
 def _for_inference(profile: Profile) -> StrategySettings:

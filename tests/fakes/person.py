@@ -91,6 +91,10 @@ class Person(Questions):
         return self.opens
 
     @override
+    def program_to_open(self, folder: Path) -> Path | None:
+        return self.opens
+
+    @override
     def place_to_save(self, suggestion: Path) -> Path | None:
         return self.saves
 

@@ -483,3 +483,24 @@ def test_that_the_box_of_a_hidden_run_is_seen_in_both_themes(qtbot, qapp, panel,
         assert colors.color("strong_border").name() in pixels
     finally:
         theme.show(qapp, before)
+
+
+def test_that_figures_of_programs_have_plots_below_all_others(panel):
+    first = run(0, {"loss": [2.0, 1.0], "reward": [-1.0, 3.0], "val_reward": [2.0]})
+    second = run(1, {"reward": [5.0, 6.0], "entropy": [1.0]})
+    show(panel, first, second)
+    shown = [plot.title() for plot in panel.grid.shown]
+    assert shown == ["Loss", "reward", "val_reward", "entropy"]
+    plots = panel.grid.plots
+    assert [curve.label for curve in plots["reward"].curves] == ["run 0", "run 1"]
+    assert plots["val_reward"].curves[0].best is None
+    layout = panel.grid.layout()
+    places = {name: layout.getItemPosition(layout.indexOf(plots[name])) for name in shown[1:]}
+    assert places["reward"][0] == places["val_reward"][0] == places["entropy"][0] - 1
+    show(panel, FIRST)
+    assert [plot.title() for plot in panel.grid.shown] == ["Loss", "Validation loss"]
+
+
+def test_that_only_so_many_figures_of_programs_are_compared(panel):
+    show(panel, run(0, {f"figure {number}": [1.0] for number in range(40)}))
+    assert len(panel.grid.shown) == 24

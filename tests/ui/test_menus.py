@@ -67,7 +67,10 @@ def entries(shown: QMenu) -> list[str]:
 def test_that_the_menus_are_file_edit_run_view_and_help(window):
     titles = [each.text().replace("&", "") for each in window.menuBar().actions()]
     assert titles == ["File", "Edit", "Run", "View", "Help"]
-    assert entries(menu(window, "file"))[:4] == ["New", "Open…", "Open recent", "Examples"]
+    assert entries(menu(window, "file"))[:5] == [
+        *("New", "Open…", "Open script…", "Open recent"),
+        "Examples",
+    ]
     assert entries(menu(window, "file"))[-1] == "Quit"
     assert {"Start", "Queue", "Save checkpoint", "Suspend", "Stop"} < set(
         entries(menu(window, "run"))

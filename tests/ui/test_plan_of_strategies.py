@@ -14,7 +14,8 @@ from gpupanel.domain.strategy import StrategySettings
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui.panels.plan_panel import PlanPanel
-from gpupanel.ui.panels.plan_panel.plan_tables import MemoryList, ProcessTable, ReplicaTable
+from gpupanel.ui.panels.plan_panel.plan_tables import MemoryList, ProcessTable
+from gpupanel.ui.widgets.replica_table import ReplicaTable
 from gpupanel.ui.widgets.share_bar import ShareBar
 from tests.ui.values import TWO_GPUS, mirrored
 

@@ -28,9 +28,10 @@ from gpupanel.planning.prepare import Preparation, prepare
 from gpupanel.planning.tensorflow_calls import tensorflow_calls
 from gpupanel.ui.panels.plan_panel import PlanPanel
 from gpupanel.ui.panels.plan_panel.calls_box import CallsBox
-from gpupanel.ui.panels.plan_panel.plan_tables import MemoryList, ReplicaTable
+from gpupanel.ui.panels.plan_panel.plan_tables import MemoryList
 from gpupanel.ui.widgets.command_line import CommandLine
 from gpupanel.ui.widgets.problem_row import ProblemRow
+from gpupanel.ui.widgets.replica_table import ReplicaTable
 from gpupanel.ui.widgets.share_bar import ShareBar
 from tests.fakes.devices import CPU_ONLY
 from tests.ui.values import TWO_GPUS, mirrored

@@ -50,6 +50,9 @@ class _Person:
     def profile_to_open(self, folder):
         return self.opens
 
+    def program_to_open(self, folder):
+        return self.opens
+
     def place_to_save(self, suggestion):
         return self.saves
 

@@ -162,6 +162,16 @@ def test_that_evaluations_stand_between_trainings_only_when_asked_for(panel, tab
     assert count.text() == "5 runs"
 
 
+def test_that_programs_of_ones_own_stand_among_the_trainings(panel, table):
+    program = _evaluation("own", "script")
+    panel.setRuns((program, BEST))
+    assert _names(table) == ["own", "best"]
+    assert panel.findChild(QLabel, "runs_count").text() == "2 runs"
+    task = next(column for column in COLUMNS if column.key == "task")
+    assert [task.text(run) for run in (program, BEST)] == ["Own program", "Train"]
+    assert program.quality == BEST.quality
+
+
 def test_that_where_there_is_little_room_it_is_still_said_that_some_are_hidden(panel):
     count = panel.findChild(ShorterLabel, "runs_count")
     panel.setUndo(["a"])

@@ -92,7 +92,10 @@ def test_that_ending_without_saving_is_asked_and_reported_and_is_not_green(
         qtbot.waitUntil(end.isVisible, timeout=10_000)
         QTest.mouseClick(end, Qt.MouseButton.LeftButton)
         assert person.losses == [
-            "It has saved no checkpoint: its 5 steps would be lost, and it could not be resumed."
+            (
+                "It was asked to stop, and saves before it ends. It has saved no checkpoint: its 5 "
+                "steps would be lost, and it could not be resumed."
+            )
         ]
         state = RunState.KILLING if is_sure else RunState.STOPPING
         assert window.session.run_state is state

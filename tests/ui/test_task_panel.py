@@ -46,7 +46,7 @@ pytestmark = pytest.mark.usefixtures("undressed")
 
 CHOICES = st.builds(
     TaskChoices,
-    task=st.sampled_from(["train", "evaluate", "predict"]),
+    task=st.sampled_from(["train", "evaluate", "predict", "script"]),
     inference=st.builds(
         InferenceSettings,
         examples=st.sampled_from(["automatic", "all", "training", "validation"]),
@@ -106,6 +106,7 @@ def test_that_every_value_comes_back_unchanged_and_unannounced(panel, value):
         ("train", set()),
         ("evaluate", {"Examples", "Batch size"}),
         ("predict", {"Examples", "Batch size", "Output"}),
+        ("script", set()),
     ],
 )
 def test_that_only_what_the_task_needs_is_asked_for(panel, task, shown):
@@ -122,7 +123,7 @@ def test_that_only_what_the_task_needs_is_asked_for(panel, task, shown):
 def test_that_keyboard_and_choosers_change_one_key_each(panel, qtbot):
     heard = []
     panel.valueChanged.connect(heard.append)
-    qtbot.keyClick(panel.findChild(QComboBox, "task_chooser"), Qt.Key.Key_End)
+    qtbot.keyClick(panel.findChild(QComboBox, "task_chooser"), Qt.Key.Key_P)
     choose(panel, "examples_chooser", "validation")
     choose(panel, "output_chooser", "csv")
     qtbot.keyClick(panel.findChild(Counter), Qt.Key.Key_Up)

@@ -160,6 +160,7 @@ RULES: Final[tuple[Rule, ...]] = (
 )
 
 SCRIPT_RULES: Final[tuple[Rule, ...]] = (
+    script_rules.path_missing,
     device_rules.absent_devices,
     device_rules.lost_devices,
     device_rules.unresponsive_devices,

@@ -8,6 +8,18 @@ from gpupanel.domain.strategy import PROGRAM_KINDS, StrategyKind
 from gpupanel.planning.context import PlanningContext
 
 
+def path_missing(context: PlanningContext) -> Iterator[Problem]:
+    """A program that was not chosen."""
+    script = context.profile.script
+    if script is not None and not script.path:
+        yield Problem(
+            code="script_missing",
+            field="script.path",
+            message="No program was chosen.",
+            hint="Choose a Python file, such as train.py, or another program that can be executed.",
+        )
+
+
 def strategy_of_own_loop(context: PlanningContext) -> Iterator[Problem]:
     """A strategy that only the loop of gpupanel has."""
     profile = context.profile
@@ -31,7 +43,7 @@ def mirrored_without_python(context: PlanningContext) -> Iterator[Problem]:
     """A strategy of TensorFlow for a program that is no Python file."""
     script = context.profile.script
     is_mirrored = context.profile.strategy.kind is StrategyKind.MIRRORED
-    if script is None or script.is_python or not is_mirrored:
+    if script is None or not script.path or script.is_python or not is_mirrored:
         return
     yield Problem(
         code="script_strategy",
@@ -60,7 +72,7 @@ def limits_of_other_processes(context: PlanningContext) -> Iterator[Problem]:
     script, profile = context.profile.script, context.profile
     policies = (profile.memory_policy(gpu.key) for gpu in context.gpus)
     bounded = any(isinstance(each, LimitedMemory | SplitMemory) for each in policies)
-    if script is None or not bounded:
+    if script is None or not script.path or not bounded:
         return
     if script.is_python:
         message = (

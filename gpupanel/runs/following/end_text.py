@@ -49,7 +49,8 @@ def unsaved_text(saved: SavedWork | None) -> str:
     """What ending a run now, without saving, would mean.
 
     Args:
-        saved: What is saved by now; ``None``: the run evaluates a saved model, or predicts.
+        saved: What is saved by now; ``None``: the run evaluates a saved model, predicts, or runs a
+            program of the person's own.
     """
     if saved is None:
         return "Its results so far would be lost."

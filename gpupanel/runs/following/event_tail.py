@@ -15,6 +15,7 @@ from gpupanel.domain.child_command import (
 from gpupanel.domain.events import Event, decode_event
 from gpupanel.files.guarded_files import status
 from gpupanel.runs.directory.tails import LineTail
+from gpupanel.runs.following.figures import FigureBatch
 from gpupanel.runs.following.gathered_lines import BLOCK_BYTES, GatheredLines, Portion, read_portion
 from gpupanel.runs.following.steps import StepBatch
 
@@ -65,8 +66,8 @@ class HistoryReader:
         self._process.communicate()
 
 
-Part: TypeAlias = Event | StepBatch
-"""An event, or steps in bulk."""
+Part: TypeAlias = Event | StepBatch | FigureBatch
+"""An event, or steps or figures in bulk."""
 
 PORTION_BYTES = 8 * 2**20
 """Read here at once, while other threads of this process wait for their turns."""
@@ -93,7 +94,7 @@ class EventTail:
         self._tail = LineTail(path, BLOCK_BYTES)
         self._may_begin_aside = reads_aside
         self._history: HistoryReader | None = None
-        self._waiting: deque[bytes | StepBatch] = deque()
+        self._waiting: deque[bytes | StepBatch | FigureBatch] = deque()
 
     @property
     def has_more(self) -> bool:
@@ -133,7 +134,7 @@ class EventTail:
         except OSError:
             return  # then it is read here, and who asked hears what is wrong with the file
 
-    def _read_aside(self) -> list[bytes | StepBatch]:
+    def _read_aside(self) -> list[bytes | StepBatch | FigureBatch]:
         portion = None if self._history is None else self._history.read()
         if portion is None:
             # It is done, or it died: then what it did not read is read here.
@@ -144,7 +145,7 @@ class EventTail:
             self.close()
         return portion.parts
 
-    def _read_here(self) -> list[bytes | StepBatch]:
+    def _read_here(self) -> list[bytes | StepBatch | FigureBatch]:
         lines = GatheredLines()
         for _ in range(PORTION_BYTES // BLOCK_BYTES):
             lines.add(self._tail.read_block())
@@ -164,5 +165,5 @@ def decode_parts(block: bytes) -> tuple[Part, ...]:
     return _decoded(lines.parts)
 
 
-def _decoded(parts: Iterable[bytes | StepBatch]) -> tuple[Part, ...]:
+def _decoded(parts: Iterable[bytes | StepBatch | FigureBatch]) -> tuple[Part, ...]:
     return tuple(decode_event(part) if isinstance(part, bytes) else part for part in parts)

@@ -8,6 +8,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.runs.directory.tails import LineTail, TextTail
 from gpupanel.runs.following.event_tail import EventTail, Part
+from gpupanel.runs.following.figures import FigureBatch
 from gpupanel.runs.following.readings import SampleBatch
 from gpupanel.runs.following.steps import StepBatch
 
@@ -20,7 +21,8 @@ class FollowedRun:
     """What is new, in the order in which it was written.
 
     Attributes:
-        parts: The events; those of steps that follow each other are one :class:`StepBatch`.
+        parts: The events; those of steps that follow each other are one :class:`StepBatch`,
+            and figures of a program one :class:`FigureBatch`.
         readings: The samples of the devices.
         log: New text of the trainer's log.
         log_skipped_bytes: What was left out of the log before that: of much, only the end is read.
@@ -86,4 +88,4 @@ class RunFollower:
 
 
 def _events(part: Part) -> Iterable[Event]:
-    return part if isinstance(part, StepBatch) else (part,)
+    return part if isinstance(part, StepBatch | FigureBatch) else (part,)

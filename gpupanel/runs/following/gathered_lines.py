@@ -1,37 +1,42 @@
-"""The lines of ``events.jsonl`` with those of steps gathered, also handed over by a process."""
+"""The lines of ``events.jsonl``, steps and figures gathered, also handed over by a process."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import groupby
 from typing import IO
 
 import msgspec
 
 from gpupanel.runs.directory.tails import Place
+from gpupanel.runs.following.figures import FigureBatch, PackedFigures
 from gpupanel.runs.following.steps import PackedSteps, StepBatch
 
 BLOCK_BYTES = 2**18
 """Read at once: what a processor holds close is still there when it is decoded."""
 _PIECE_BYTES = 16 * 1024
-_STEPS_MARK = b'"steps_done"'
+_STEPS_MARK, _FIGURES_MARK = b'"steps_done"', b'"figures_reported"'
 
 
 class GatheredLines:
     """Lines in the order in which they were written; steps that follow each other are one value.
 
-    Steps whose numbers have an unusual form stay lines. What is read here needs nothing that takes
-    long to import: a process of its own can begin with it at once.
+    So are the figures of a program, which reports them by turns with steps: both are gathered as
+    long as nothing else is between. Those whose numbers have an unusual form stay lines. What is
+    read here needs nothing that takes long to import: a process of its own can begin with it at
+    once.
 
     Args:
         keeps_lines: As :class:`StepBatch` takes it.
 
     Attributes:
-        parts: Lines without their ends, none of them empty, and steps in bulk.
+        parts: Lines without their ends, none of them empty, and steps and figures in bulk.
     """
 
     def __init__(self, *, keeps_lines: bool = True) -> None:
         self._keeps_lines = keeps_lines
-        self.parts: list[bytes | StepBatch] = []
+        self.parts: list[bytes | StepBatch | FigureBatch] = []
+        # Those that go on until something else comes.
+        self._steps: StepBatch | None = None
+        self._figures: FigureBatch | None = None
 
     def add(self, block: bytes) -> None:
         """Take in whole lines.
@@ -40,30 +45,65 @@ class GatheredLines:
             block: The lines, with their ends.
         """
         for piece in _pieces(block):
-            if self._take(piece):
+            if self._take_steps(piece):
                 continue
-            for lines in _alike(piece):
-                if _STEPS_MARK in lines and self._take(lines):
-                    continue
-                for line in lines.split(b"\n")[:-1]:
-                    if not (_STEPS_MARK in line and self._take(line + b"\n")):
-                        self.parts.append(line)
+            for steps, figures, other in _stretches(piece):
+                self._gather(steps, self._take_steps)
+                self._gather(figures, self._take_figures)
+                self._add_lines(other)
 
-    def _take(self, lines: bytes) -> bool:
-        last = self.parts[-1] if self.parts else None
-        steps = last if isinstance(last, StepBatch) else StepBatch(keeps_lines=self._keeps_lines)
+    def _gather(self, lines: bytes, take: Callable[[bytes], bool]) -> None:
+        """Lines of one kind as one value; of those with a line that is none, one by one."""
+        if not lines or take(lines):
+            return
+        for line in lines.split(b"\n")[:-1]:
+            if not take(line + b"\n"):
+                self._add_lines(line)
+
+    def _add_lines(self, line: bytes) -> None:
+        if line:
+            self.parts.append(line)
+            self._steps = self._figures = None
+
+    def _take_steps(self, lines: bytes) -> bool:
+        steps = self._steps or StepBatch(keeps_lines=self._keeps_lines)
         if not steps.take(lines):
             return False
-        if steps is not last and len(steps):
+        if steps is not self._steps and len(steps):
+            self._steps = steps
             self.parts.append(steps)
         return True
 
+    def _take_figures(self, lines: bytes) -> bool:
+        figures = self._figures or FigureBatch()
+        if not figures.take(lines):
+            return False
+        if figures is not self._figures and len(figures):
+            self._figures = figures
+            self.parts.append(figures)
+        return True
 
-def _alike(piece: bytes) -> Iterator[bytes]:
-    """The lines of a piece that has others than steps, those of steps together; no empty ones."""
-    lines = (line for line in piece.split(b"\n") if line.strip())
-    for _, run in groupby(lines, key=lambda line: _STEPS_MARK in line):
-        yield b"\n".join(run) + b"\n"
+
+def _stretches(piece: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
+    """Lines of steps and of figures, each together, and the line that ends that; no empty ones.
+
+    The last stretch may be ended by nothing.
+    """
+    steps, figures = list[bytes](), list[bytes]()
+    for line in piece.split(b"\n"):
+        if _STEPS_MARK in line:
+            steps.append(line)
+        elif _FIGURES_MARK in line:
+            figures.append(line)
+        elif line.strip():
+            yield _whole(steps), _whole(figures), line
+            steps, figures = [], []
+    yield _whole(steps), _whole(figures), b""
+
+
+def _whole(lines: list[bytes]) -> bytes:
+    """The lines with their ends; nothing of none."""
+    return b"\n".join([*lines, b""])
 
 
 def _pieces(block: bytes) -> Iterator[bytes]:
@@ -89,14 +129,14 @@ class Portion:
         place: Where in the file they end.
     """
 
-    parts: list[bytes | StepBatch]
+    parts: list[bytes | StepBatch | FigureBatch]
     place: Place
 
 
 class _Message(msgspec.Struct, array_like=True, forbid_unknown_fields=True, gc=False):
     """A portion as it is handed over: numbers and text, nothing that could carry code."""
 
-    parts: list[bytes | PackedSteps]
+    parts: list[bytes | PackedSteps | PackedFigures]
     place: Place
 
 
@@ -133,7 +173,13 @@ def read_portion(stream: IO[bytes]) -> Portion | None:
         message = _DECODER.decode(content)
     except msgspec.MsgspecError as error:
         raise ValueError(str(error)) from error
-    return Portion(
-        [part if isinstance(part, bytes) else StepBatch.unpacked(part) for part in message.parts],
-        message.place,
-    )
+    return Portion([_unpacked(part) for part in message.parts], message.place)
+
+
+def _unpacked(part: bytes | PackedSteps | PackedFigures) -> bytes | StepBatch | FigureBatch:
+    match part:
+        case PackedSteps():
+            return StepBatch.unpacked(part)
+        case PackedFigures():
+            return FigureBatch.unpacked(part)
+    return part

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from gpupanel.domain.clock_jumps import SkippedTime
 from gpupanel.domain.events import ClockJumped, Event, RunRestarted, RunStarted, UnknownEvent
+from gpupanel.runs.following.figures import FigureBatch
 from gpupanel.runs.following.steps import Floats, StepBatch
 
 if TYPE_CHECKING:
@@ -119,8 +120,8 @@ class RunClock:
             self._last_s = max(self._last_s, time_s)
         return time_s
 
-    def see_steps(self, steps: StepBatch) -> Floats:
-        """Take in steps in bulk; when they were done, as :meth:`moments` takes it."""
+    def see_steps(self, steps: StepBatch | FigureBatch) -> Floats:
+        """Take in steps or figures in bulk; when they were done, as :meth:`moments` takes it."""
         times_s = self._written.of_many(steps.time_s)
         if not self._began_s:
             self._begin(times_s[0], 0.0)

@@ -19,6 +19,7 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.request import Request
 from gpupanel.domain.time_spent import TimeSpent
 from gpupanel.domain.value import Value
+from gpupanel.runs.following.figures import FigureBatch
 from gpupanel.runs.following.run_clock import set_back_s
 from gpupanel.runs.following.steps import Floats, StepBatch
 
@@ -203,6 +204,11 @@ class RunStatus(Value):
         return self.examples_total is not None or self.phase in _INFERENCE
 
     @property
+    def trains(self) -> bool:
+        """Whether gpupanel trains a model: not where a program of the person's own runs."""
+        return not self.evaluates and not self.program
+
+    @property
     def seconds_left(self) -> float | None:
         """Time until the end at the speed so far; ``None`` while it is not known."""
         if self.has_ended:
@@ -227,7 +233,7 @@ class RunStatus(Value):
     @property
     def saved_work(self) -> SavedWork | None:
         """What of a training is saved by now; ``None`` where none of gpupanel's own goes on."""
-        if self.evaluates or self.program:
+        if not self.trains:
             return None
         has_model = self.model_step is not None and self.model_step == self.step
         # Until it goes on, what was done before it was last started is not lost once more.
@@ -240,18 +246,20 @@ class RunStatus(Value):
             ended_at_once=self.ended_at_once,
         )
 
-    def after(self, part: Event | StepBatch) -> Self:
+    def after(self, part: Event | StepBatch | FigureBatch) -> Self:
         """The status once that event has happened, or those steps: the same as one by one."""
         return self.after_all((part,))
 
-    def after_all(self, parts: Iterable[Event | StepBatch]) -> Self:
+    def after_all(self, parts: Iterable[Event | StepBatch | FigureBatch]) -> Self:
         """The status once all of that has happened, in that order: checked once, at its end."""
         status = self
         for part in parts:
             status = BaseModel.model_copy(status, update=status._changes_by(part))
         return self.model_copy(update=status.__dict__)
 
-    def _changes_by(self, part: Event | StepBatch) -> dict[str, object]:
+    def _changes_by(self, part: Event | StepBatch | FigureBatch) -> dict[str, object]:
+        if isinstance(part, FigureBatch):
+            return self._figure_changes(part)
         if not isinstance(part, StepBatch):
             return self._changes(part)
         first = part.first
@@ -278,7 +286,7 @@ class RunStatus(Value):
                     "step_total": None if steps is None else steps * event.epochs,
                 }
             case events.FiguresReported():
-                return self._figure_changes(event)
+                return self._figure_changes(FigureBatch.of((event,)))
             case events.ClockJumped():
                 return {"skipped": self.skipped.after(event)}
             case events.TrainingResumed():
@@ -366,13 +374,14 @@ class RunStatus(Value):
                 return {}
         assert_never(event)
 
-    def _figure_changes(self, event: events.FiguresReported) -> dict[str, object]:
-        known = {**self.figures, **event.figures}
+    def _figure_changes(self, reported: FigureBatch) -> dict[str, object]:
+        known = {**self.figures, **reported.last_figures}
+        step, epoch = reported.last_step, reported.last_epoch
         return {
             # A program that gives its figures ever new names is followed all the same.
             "figures": dict(islice(known.items(), events.MOST_FIGURES)),
-            "step": self.step if event.step is None else max(self.step, event.step),
-            "epoch": self.epoch if event.epoch is None else event.epoch,
+            "step": self.step if step is None else max(self.step, step),
+            "epoch": self.epoch if epoch is None else epoch,
         }
 
     def _fitted_changes(self, epochs: int) -> dict[str, object]:

@@ -50,7 +50,9 @@ _METRICS = tuple((name, attrgetter(name)) for name in STEP_METRICS)
 """The name of each metric and the getter that reads it from a line."""
 
 
-class PackedSteps(msgspec.Struct, array_like=True, forbid_unknown_fields=True, gc=False):
+class PackedSteps(
+    msgspec.Struct, array_like=True, forbid_unknown_fields=True, gc=False, tag="steps"
+):
     """A :class:`StepBatch` without its lines, as one process hands it to another of this machine.
 
     Attributes:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TextIO
 
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.visible_text import visible_line
 from gpupanel.files.whole_files import whole_file
 from gpupanel.runs.history.curves import CurveReader, MetricPoints
 
@@ -58,7 +59,7 @@ def _write_run(file: TextIO, layout: RunLayout, is_cancelled: Callable[[], bool]
         reader.read()
     written = 0
     for metric, points in reader.points().items():
-        for rows in _rows(_quoted(layout.name), metric, points):
+        for rows in _rows(_quoted(layout.name), _quoted(visible_line(metric)), points):
             _stop_if(is_cancelled)
             file.write("".join(rows))
         written += len(points)

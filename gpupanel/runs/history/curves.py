@@ -1,24 +1,38 @@
 """What a run measured over all its steps, each step once: the last word on it counts."""
 
+from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from math import nan
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpupanel.domain.events import DataReady, EpochDone, Event, StepsDone, TrainingResumed
+from gpupanel.domain.events import (
+    MOST_FIGURES,
+    DataReady,
+    EpochDone,
+    Event,
+    FiguresReported,
+    FitBegan,
+    ScriptStarted,
+    StepsDone,
+    TrainingResumed,
+)
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.steps_line import STEP_METRICS
 from gpupanel.runs.directory.tails import LineTail
 from gpupanel.runs.following.event_tail import decode_parts
+from gpupanel.runs.following.figures import FigureBatch
 from gpupanel.runs.following.run_clock import RunClock
 from gpupanel.runs.following.steps import StepBatch
-from gpupanel.runs.history.metrics import EPOCH_METRICS
+from gpupanel.runs.history.metrics import EPOCH_METRICS, METRICS, VALIDATED
 
 Floats: TypeAlias = NDArray[np.float64]
 
 _FIRST_CAPACITY = 1_024
+_WAITING = "waiting_for_data"
 _STEP, _TIME, _REPORTS, _FIRST_VALUE = 0, 1, 2, 3
 """Rows of a table: how many reports a point is the mean of, and then those of the metrics."""
 
@@ -68,7 +82,10 @@ class CurveRecorder:
         self._clock = RunClock()
         self._steps = _Table(len(STEP_METRICS), most_points)
         self._epochs = _Table(len(EPOCH_METRICS), most_points)
+        self._figures: dict[str, _Table] = {}
+        self._most_points = most_points
         self._steps_per_epoch: int | None = None
+        self._is_program = self._has_fit = False
 
     @property
     def steps_per_epoch(self) -> int | None:
@@ -78,9 +95,10 @@ class CurveRecorder:
     @property
     def step(self) -> int:
         """Updates done, as far as is known; 0 before the first."""
-        return int(max(self._steps.last_step, self._epochs.last_step))
+        tables = (self._steps, self._epochs, *self._figures.values())
+        return int(max(table.last_step for table in tables))
 
-    def add(self, parts: Iterable[Event | StepBatch]) -> None:
+    def add(self, parts: Iterable[Event | StepBatch | FigureBatch]) -> None:
         """Take in what the run reported, in the order in which it was written."""
         for part in parts:
             match part:
@@ -88,12 +106,21 @@ class CurveRecorder:
                     self._add_steps(part)
                 case StepsDone():
                     self._add_steps(StepBatch.of((part,)))
+                case FigureBatch():
+                    self._add_figures(part)
+                case FiguresReported():
+                    self._add_figures(FigureBatch.of((part,)))
                 case _:
                     self._add_other(part)
 
     def points(self) -> dict[str, MetricPoints]:
-        """The curves so far by the names of their metrics, of what has been measured at all."""
-        found = (*self._steps.points(STEP_METRICS), *self._epochs.points(EPOCH_METRICS))
+        """The curves so far by the names of their metrics, of what has been measured at all.
+
+        Figures of a program of the person's own have the names that it gives them, the first
+        :data:`~gpupanel.domain.events.MOST_FIGURES` of them.
+        """
+        own = (each for name, table in self._figures.items() for each in table.points((name,)))
+        found = (*self._steps.points(STEP_METRICS), *self._epochs.points(EPOCH_METRICS), *own)
         return {name: points for name, points in found if len(points)}
 
     def _add_other(self, event: Event) -> None:
@@ -101,9 +128,14 @@ class CurveRecorder:
         match event:
             case DataReady() if event.steps_per_epoch > 0:
                 self._steps_per_epoch = event.steps_per_epoch
+            case ScriptStarted():
+                self._is_program = True
+            case FitBegan():
+                self._has_fit = True
+                self._steps_per_epoch = event.steps_per_epoch or self._steps_per_epoch
             case TrainingResumed():
-                self._steps.cut(event.step + 1)
-                self._epochs.cut(event.step + 1)
+                for table in (self._steps, self._epochs, *self._figures.values()):
+                    table.cut(event.step + 1)
             case EpochDone():
                 values = [getattr(event.metrics, name) for name in EPOCH_METRICS]
                 moment = self._clock.seconds(time_s)
@@ -112,14 +144,42 @@ class CurveRecorder:
             case _:
                 pass
 
+    def _add_figures(self, batch: FigureBatch) -> None:
+        moments = self._clock.moments(self._clock.see_steps(batch))
+        said = np.asarray(batch.step)
+        steps = np.where(np.isnan(said), self.step, said)
+        for reported, (places, values) in batch.figures.items():
+            name = self._name_of(reported)
+            if name not in self._figures:
+                if len(self._figures) == MOST_FIGURES:
+                    continue
+                self._figures[name] = _Table(1, self._most_points)
+            at = np.asarray(places)
+            rows = np.stack((steps[at], moments[at], np.ones(at.size), np.asarray(values)))
+            self._figures[name].append(rows)
+
+    def _name_of(self, reported: str) -> str:
+        """What a figure is called here, where it may be called as a metric.
+
+        Nobody knows whether a loop of the person's own means the same by it: percent, or a part of
+        1. What Keras's fit gives with its steps is the twin of what it validates.
+        """
+        twin = f"{VALIDATED}{reported.removeprefix(VALIDATED)}"
+        is_taken = reported in METRICS or (not self._has_fit and twin in METRICS)
+        return f"{reported} (reported)" if is_taken else reported
+
     def _add_steps(self, batch: StepBatch) -> None:
         times_s = self._clock.see_steps(batch)
+        values = dict(batch.metrics)
+        if self._is_program:
+            # It reports no waiting: its steps have no number for that.
+            values[_WAITING] = array("d", [nan]) * len(batch)
         rows = np.stack(
             (
                 np.asarray(batch.step, dtype=np.float64),
                 self._clock.moments(times_s),
                 np.ones(len(batch)),
-                *batch.metrics.values(),
+                *values.values(),
             )
         )
         # An epoch that ended with the first of these steps stands until it is reported anew.

@@ -42,7 +42,11 @@ def differences(
         plans: The same for the plans.
     """
     chosen = [None if profile is None else _chosen(profile) for profile in profiles]
-    return (*_differing(chosen), *_differing(_planned(plans)))
+    planned = _planned(plans)
+    for profile, values in zip(profiles, planned, strict=True):
+        if profile is not None and profile.script is not None and values is not None:
+            values.pop("plan.shares", None)  # which a program does not have
+    return (*_differing(chosen), *_differing(planned))
 
 
 def taken(runs: Sequence[RunSummary]) -> tuple[Difference, ...]:

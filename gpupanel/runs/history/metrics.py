@@ -5,9 +5,10 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
-from gpupanel.domain.metric import Metric
+from gpupanel.domain.metric import Metric, Unit
 from gpupanel.domain.outcome import SET_METRICS
 from gpupanel.domain.steps_line import STEP_METRICS
+from gpupanel.domain.visible_text import visible_beginning
 
 _VALIDATED: Final = {
     "loss": (
@@ -49,5 +50,18 @@ def _all() -> Iterator[Metric]:
 
 METRICS: Final = MappingProxyType({metric.name: metric for metric in _all()})
 """All by their names, in the order in which people are shown them."""
+VALIDATED: Final = "val_"
+"""How the names of metrics, and of figures of programs, begin that a validation gives."""
 EPOCH_METRICS: Final = tuple(name for name, metric in METRICS.items() if metric.is_of_epochs)
 """The metrics that epochs report."""
+
+
+def own_metric(name: str) -> Metric:
+    """A figure that a program of the person's own reports under that name; see :data:`METRICS`."""
+    return Metric(
+        visible_beginning(name),
+        "A figure that the program reports under this name.",
+        Unit.ANY,
+        is_of_epochs=name.startswith(VALIDATED),
+        name=name,
+    )

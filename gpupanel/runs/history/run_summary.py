@@ -41,7 +41,7 @@ class RunSummary(Value):
         label: What a person called the run; empty: nothing.
         notes: What a person noted about it.
         tags: Short words that a person gave it.
-        task: ``train``, ``evaluate`` or ``predict``.
+        task: ``train``, ``evaluate``, ``predict`` or ``script``.
         model_run: Of an evaluation or a prediction: the directory of the run whose model it took,
             which may be gone; ``None``: the model is another file.
         strategy: Its kind, as a profile names it; empty: not known.
@@ -138,16 +138,21 @@ class RunSummary(Value):
         return None if self.time_spent is None else self.time_spent.fractions().get(activity)
 
     @property
+    def is_training(self) -> bool:
+        """Whether it trains: by gpupanel, or by a program of the person's own."""
+        return self.task in ("train", "script")
+
+    @property
     def quality(self) -> Metrics:
         """What says how good the model is: of the validation, or of the data it was evaluated on.
 
         Named without prefixes; all ``None`` where a training had no validation.
         """
-        return self.metrics if self.task != "train" else self.metrics.of_part("val")
+        return self.metrics.of_part("val") if self.is_training else self.metrics
 
     def quality_of(self, name: str) -> float | None:
         """One metric of :attr:`quality`, for tables of thousands of runs."""
-        value: float | None = getattr(self.metrics, name if self.task != "train" else f"val_{name}")
+        value: float | None = getattr(self.metrics, f"val_{name}" if self.is_training else name)
         return value
 
     @property
@@ -158,4 +163,4 @@ class RunSummary(Value):
     @property
     def trained(self) -> Metrics:
         """What a training reached on the examples that it trains with; empty for other tasks."""
-        return self.metrics if self.task == "train" else Metrics()
+        return self.metrics if self.is_training else Metrics()

@@ -4,12 +4,14 @@ from typing import Final
 
 from gpupanel.runs.history.metrics import METRICS
 from gpupanel.runs.report.chart import Line, chart
-from gpupanel.runs.report.markup import Html, element, section
+from gpupanel.runs.report.markup import Html, element, note, section
 from gpupanel.runs.report.material import ReportMaterial
 from gpupanel.runs.report.run_events import RunEvents
 from gpupanel.runs.report.run_texts import metric_title
 
 _VALIDATION: Final = "val_"
+_MOST_OWN: Final = 24
+"""Figures of a program of the person's own that are drawn."""
 _TRAINING: Final = [
     metric.name for metric in METRICS.values() if not metric.is_of_model and metric.is_in_report
 ]
@@ -27,9 +29,19 @@ def curves_section(material: ReportMaterial) -> Html:
     )
     # How fast it was comes last.
     others = [*_TRAINING[1:], *_TRAINING[:1]]
-    pictures = [_picture(events, name, unit, below) for name in (*of_model, *others)]
+    own = dict.fromkeys(
+        figure
+        for name in events.curves
+        if name not in METRICS and (figure := name.removeprefix(_VALIDATION)) not in of_model
+    )
+    names = (*of_model, *list(own)[:_MOST_OWN], *others)
+    pictures = [_picture(events, name, unit, below) for name in names]
     drawn = [picture for picture in pictures if picture]
-    return section("Curves", element("div", *drawn, class_="charts")) if drawn else Html()
+    if not drawn:
+        return Html()
+    left = len(own) - _MOST_OWN
+    words = f"{left:,} further figures of the program are not drawn." if left > 0 else ""
+    return section("Curves", element("div", *drawn, class_="charts"), note(words))
 
 
 def _picture(events: RunEvents, name: str, unit: int, below: str) -> Html:

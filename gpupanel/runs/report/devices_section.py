@@ -20,6 +20,8 @@ def devices_section(material: ReportMaterial) -> Html:
     plan = material.plan
     if plan is None:
         return Html()
+    if material.profile is not None and material.profile.script is not None:
+        return section("Devices", _devices(plan, material.profile), _seen(plan))
     return section(
         "Devices and shares",
         element("p", _sentence(plan)),
@@ -43,6 +45,17 @@ def _devices(plan: LaunchPlan, profile: Profile | None) -> Html:
         rows.append((device.name, element("code", device.key), memory))
     rows += _and_more(len(plan.devices), 3)
     return table(("Device", "Key", "Memory"), rows, texts=3)
+
+
+def _seen(plan: LaunchPlan) -> Html:
+    """The devices as a program of the person's own sees them: what it does there nobody knows."""
+    names = {device.key: device.name for device in plan.devices}
+    rows: list[tuple[str, ...]] = [
+        (names.get(each.device_key, each.device_key), element("code", each.logical_device))
+        for each in plan.replicas[:_MOST_ROWS]
+    ]
+    rows += _and_more(len(plan.replicas), 2)
+    return table(("Seen by the program", "Logical device"), rows, texts=2)
 
 
 def _replicas(plan: LaunchPlan, events: RunEvents) -> Html:

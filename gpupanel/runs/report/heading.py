@@ -13,7 +13,12 @@ from gpupanel.runs.report.material import ReportMaterial
 from gpupanel.runs.report.metrics_section import measured
 from gpupanel.runs.report.run_texts import metric_title, moment_text
 
-_TASKS: Final = {"train": "Training", "evaluate": "Evaluation", "predict": "Prediction"}
+_TASKS: Final = {
+    "train": "Training",
+    "evaluate": "Evaluation",
+    "predict": "Prediction",
+    "script": "Own program",
+}
 _TONES: Final = {
     Outcome.COMPLETED: "good",
     Outcome.STOPPED: "neutral",
@@ -67,7 +72,7 @@ def _what_was_evaluated(material: ReportMaterial) -> str:
 
 def _figures(material: ReportMaterial) -> Html:
     run, events = material.summary, material.events
-    part = "val_" if run.task == "train" else ""
+    part = "val_" if run.is_training else ""
     found = [
         (f"{'Validation ' if part else ''}{_inside(metric_title(name))}", number(value))
         for name, value in measured(run.metrics, part).items()

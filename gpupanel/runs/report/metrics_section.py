@@ -49,7 +49,7 @@ def metrics_section(material: ReportMaterial) -> Html:
     parts = {part: measured(run.metrics, part) for part in _PARTS}
     evaluation = material.events.evaluation
     which = None if evaluation is None else evaluation.which
-    titles = dict(_PARTS) if run.task == "train" else {"": _EVALUATED[which]}
+    titles = dict(_PARTS) if run.is_training else {"": _EVALUATED[which]}
     shown = {part: title for part, title in titles.items() if parts[part]}
     names = list(dict.fromkeys(name for part in shown for name in parts[part]))
     best = {name: _best(material.events, name) for name in names}
@@ -60,7 +60,7 @@ def metrics_section(material: ReportMaterial) -> Html:
         extra = (best[name] or (DASH, DASH)) if has_best else ()
         rows.append((metric_title(name), *numbers, *extra))
     heads = ("Metric", *shown.values(), *(("Best validation", "after") if has_best else ()))
-    words = "" if run.task != "train" else "At the end of the run, over whole sets."
+    words = "At the end of the run, over whole sets." if run.task == "train" else ""
     if evaluation is not None and (examples := evaluated_text(evaluation)):
         words = f"Of {examples}."
     if run.kept_epoch is not None:

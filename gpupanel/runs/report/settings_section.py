@@ -1,16 +1,17 @@
 """The settings of a run in the words of the window, table by table."""
 
-from collections.abc import Iterator, Mapping
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from gpupanel.domain.change_text import memory_policy_text, setting_value_text
 from gpupanel.domain.data import DataSettings
-from gpupanel.domain.kind import SOURCE, kinds_of
+from gpupanel.domain.kind import SOURCE, Kind, kinds_of
 from gpupanel.domain.memory import DEFAULT_MEMORY_KEY
 from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.number_text import DASH
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.setting import settings_of
+from gpupanel.domain.setting import Setting, settings_of
 from gpupanel.domain.value import Value
 from gpupanel.runs.report.markup import Html, element, note, section, text
 from gpupanel.runs.report.material import ReportMaterial
@@ -27,11 +28,8 @@ def settings_section(material: ReportMaterial) -> Html:
     if profile is None:
         return Html()
     names = {} if material.plan is None else {each.key: each.name for each in material.plan.devices}
-    is_training = profile.task == "train"
     groups = (
-        ("Data", profile.data, kinds_of(DataSettings)),
-        ("Model", profile.model, kinds_of(ModelSettings)),
-        ("Training", profile.training, ()) if is_training else ("Task", profile.inference, ()),
+        *_groups_of_task(profile),
         ("Strategy", profile.strategy, ()),
         ("Devices", profile.devices, ()),
     )
@@ -47,6 +45,17 @@ def settings_section(material: ReportMaterial) -> Html:
         "Settings",
         note("Pale: as a new session has it. Settings that mean nothing here are left out."),
         element("div", *filter(None, cards), class_="cards"),
+    )
+
+
+def _groups_of_task(profile: Profile) -> tuple[tuple[str, Value, Sequence[Kind]], ...]:
+    if profile.script is not None:
+        return (("Program", profile.script, ()),)
+    is_training = profile.task == "train"
+    return (
+        ("Data", profile.data, kinds_of(DataSettings)),
+        ("Model", profile.model, kinds_of(ModelSettings)),
+        ("Training", profile.training, ()) if is_training else ("Task", profile.inference, ()),
     )
 
 
@@ -66,8 +75,18 @@ def _rows(values: Value, names: Mapping[str, str], before: str = "") -> Iterator
         if isinstance(value, Value):
             yield from _rows(value, names, f"{title}: ")
             continue
-        shown = setting_value_text(setting, dumped[setting.name], names)
+        shown = _value_text(setting, dumped[setting.name], names)
         yield _row(title, shown or setting.off or DASH, is_default=value == setting.default)
+
+
+def _value_text(setting: Setting, value: object, names: Mapping[str, str]) -> str:
+    """A value in words; of variables only the names, since a report is sent and they are not."""
+    if isinstance(value, dict):
+        is_secret = setting.name == "environment"
+        return ", ".join(name if is_secret else f"{name} = {value[name]}" for name in value)
+    if setting.name == "arguments" and isinstance(value, list):
+        return shlex.join(map(str, value))
+    return setting_value_text(setting, value, names)
 
 
 def _memory(profile: Profile, names: Mapping[str, str]) -> list[Html]:

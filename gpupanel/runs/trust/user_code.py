@@ -112,10 +112,9 @@ def _named(profile: Profile) -> dict[str, str]:
     named = {}
     if profile.script is not None:
         named["script.path"] = profile.script.path
-        return named
-    if profile.model.is_code and profile.task == "train":
+    elif profile.model.is_code and profile.task == "train":
         named["model.path"] = profile.model.chosen_path
-    if profile.data.is_code:
+    if profile.script is None and profile.data.is_code:
         named["data.path"] = profile.data.chosen_path
     return {key: path for key, path in named.items() if path}
 

@@ -37,7 +37,7 @@ class EndConfirmation(QObject):
             asked_about = self._control.active
             name = "the run" if asked_about is None else asked_about.name
             status = self._session.run_status or RunStatus()
-            if self._questions.about_ending_run(name, unsaved_text(status.saved_work)):
+            if self._questions.about_ending_run(name, _loss(status)):
                 self._control.end_now(asked_about)
         finally:
             self._is_asking = False
@@ -46,6 +46,15 @@ class EndConfirmation(QObject):
     def _withdraw(self) -> None:
         """The run has ended meanwhile: there is nothing to decide any more."""
         self._questions.withdraw_ending_run()
+
+
+def _loss(status: RunStatus) -> str:
+    if status.program:
+        return (
+            "It was interrupted as Ctrl+C does, and ends by itself. What the program has not saved "
+            "by then would be lost."
+        )
+    return f"It was asked to stop, and saves before it ends. {unsaved_text(status.saved_work)}"
 
 
 class TrustConfirmation(QObject):

@@ -8,6 +8,7 @@ from PySide6.QtCore import QFileInfo, QObject, Signal
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.visible_text import visible_line
+from gpupanel.ui.dropped_files import is_program
 from gpupanel.ui.panels.data_panel import DataPanel
 from gpupanel.ui.panels.model_panel import ModelPanel
 
@@ -15,7 +16,7 @@ _LONGEST_NAME = 80
 
 
 class Drops(QObject):
-    """Opens a profile or a run, or chooses data or a model.
+    """Opens a profile, a program or a run, or chooses data or a model.
 
     Where several are possible the first of these wins; a panel that files are dropped on takes
     them as what it is about.
@@ -24,7 +25,9 @@ class Drops(QObject):
         data: Takes data.
         model: Takes models.
         open_profile: Opens a profile.
+        open_program: Begins with a program of the person's own.
         open_run: Shows a run.
+        leave_program: Lets the session train again where it runs a program, which has no data.
         parent: The window.
     """
 
@@ -38,12 +41,15 @@ class Drops(QObject):
         data: DataPanel,
         model: ModelPanel,
         open_profile: Callable[[Path], object],
+        open_program: Callable[[Path], object],
         open_run: Callable[[Path], object],
+        leave_program: Callable[[], object],
         parent: QObject,
     ) -> None:
         super().__init__(parent)
         self._data, self._model = data, model
         self._open_profile, self._open_run = open_profile, open_run
+        self._open_program, self._leave_program = open_program, leave_program
 
     def take(self, paths: tuple[str, ...]) -> None:
         """Do what was meant, or report that nothing can be done with these."""
@@ -53,10 +59,14 @@ class Drops(QObject):
             self._open_profile(first)
         elif len(paths) == 1 and is_folder and _is_run(first):
             self._open_run(first)
+        elif is_program(paths) and not is_folder:
+            self._open_program(first)
         elif self._data.can_take(paths):
+            self._leave_program()
             self._data.take(paths)
             self.chosen.emit()
         elif self._model.can_take(paths):
+            self._leave_program()
             self._model.take(paths)
             self.chosen.emit()
         else:
@@ -73,8 +83,9 @@ def _refusal(paths: tuple[str, ...]) -> Problem:
     what = f"“{name}”" if len(paths) == 1 else f"“{name}” and {len(paths) - 1:,} more"
     return Problem(
         code="drop_not_understood",
-        message=f"Nothing can be done with {what}: it is not a profile, run, data set or model "
-        "that gpupanel knows.",
+        message=f"Nothing can be done with {what}: it is not a profile, run, data set, model "
+        "or program that gpupanel knows.",
         hint="Drop a profile (.toml), a run's folder, a folder of images, a table (.csv, "
-        ".parquet), arrays (.npz, .npy), TFRecord files, or a model (.keras).",
+        ".parquet), arrays (.npz, .npy), TFRecord files, a model (.keras), or a program of your "
+        "own (.py, .sh).",
     )

@@ -99,7 +99,7 @@ class MenuBinding(QObject):
     def _show_run(self) -> None:
         """Enable what can be done with the run that goes on, and with the one that is shown."""
         state, status = self._session.run_state, self._session.run_status
-        trains = state is RunState.RUNNING and status is not None and not status.evaluates
+        trains = state is RunState.RUNNING and status is not None and status.trains
         is_saving = self._control.is_saving_checkpoint
         self._actions.checkpoint.setEnabled(trains and not is_saving)
         self._actions.end.setEnabled(self._session.buttons.end_now)

@@ -62,9 +62,11 @@ class NewSweepBinding(QObject):
         self._speed: PastSpeed | None = None
         self._saved = session.profile.sweep
         self._is_stopped = False
+        self._action = action
         self._timer = QTimer(self, singleShot=True, interval=DELAY_MS)
         self._timer.timeout.connect(self._ask)
         action.triggered.connect(self.open)
+        self._offer(session.profile)
         session.profileChanged.connect(self._on_profile)
         session.preparationChanged.connect(self._ask_soon)
         history.pastSpeedFound.connect(self._on_speed)
@@ -102,8 +104,14 @@ class NewSweepBinding(QObject):
         assert self._dialog is not None
         return self._session.profile.model_copy(update={"sweep": self._dialog.sweep()})
 
+    def _offer(self, profile: Profile) -> None:
+        """Of a program of the person's own names in its arguments are tried, where it has any."""
+        script = profile.script
+        self._action.setEnabled(script is None or bool(script.placeholders))
+
     @Slot(object)
     def _on_profile(self, profile: Profile) -> None:
+        self._offer(profile)
         if self._dialog is None:
             self._saved = profile.sweep
             return

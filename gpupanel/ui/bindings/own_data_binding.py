@@ -79,6 +79,10 @@ class OwnDataBinding(WorkerFacade):
 
     @Slot(object)
     def _on_profile(self, profile: Profile) -> None:
+        if profile.script is not None:
+            # Its data comes back with the task, as it was.
+            self._page.set_fitted("")
+            return
         if (place := _place(profile)) != self._at:
             self._at, self._preview, self._chosen = place, None, profile
             self._session.set_fitting(False)

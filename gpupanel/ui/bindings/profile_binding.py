@@ -45,6 +45,7 @@ class ProfileBinding(QObject):
         bar.nameEdited.connect(self._rename)
         bar.newRequested.connect(profiles.new)
         bar.openRequested.connect(profiles.open)
+        bar.openScriptRequested.connect(profiles.open_program)
         bar.saveRequested.connect(profiles.save)
         bar.saveAsRequested.connect(profiles.save_as)
         bar.fileChosen.connect(profiles.open_file)

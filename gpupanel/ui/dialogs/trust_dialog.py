@@ -78,7 +78,7 @@ class TrustDialog(QDialog):
         path.setTextFormat(Qt.TextFormat.PlainText)
         path.setWordWrap(True)
         path.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        what = _WHAT[code.key]
+        what = _WHAT.get(code.key, "the code")
         path.setAccessibleName(f"The file of {what}")
         text = QPlainTextEdit(self)
         text.setReadOnly(True)

@@ -174,7 +174,7 @@ def _path(setting: Setting) -> PathEdit:
     kind = setting.path
     assert kind is not None
     endings = " or ".join(kind.suffixes)
-    dropped = f"drop a {endings} file" if endings else "drop a folder"
+    dropped = setting.off or (f"drop a {endings} file" if endings else "drop a folder")
     return PathEdit(
         file_filter=_filter(kind),
         placeholder=f"a folder, or a {endings} file" if kind.may_be_folder else dropped,

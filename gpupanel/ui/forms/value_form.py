@@ -38,6 +38,7 @@ class ValueForm(SettingsForm):
         *,
         inputs: Mapping[str, QWidget] | None = None,
         elsewhere: Collection[str] = (),
+        wide: Collection[str] = (),
         parent: QWidget | None = None,
     ) -> None:
         """Shows the value.
@@ -46,10 +47,12 @@ class ValueForm(SettingsForm):
             value: Its type declares the settings.
             inputs: Those of settings that need one of their own, by key.
             elsewhere: Settings that are edited elsewhere, by key; the form keeps them as they are.
+            wide: Settings whose input is as wide as the form, as those of paths are, by key.
             parent: The owner in Qt's sense.
         """
         super().__init__(parent)
         self._value = value
+        self._wide = frozenset(wide)
         declared = settings_of(type(value))
         self._settings = {each.name: each for each in declared if each.name not in elsewhere}
         self._inputs = {
@@ -154,7 +157,8 @@ class ValueForm(SettingsForm):
             widget.set_title(setting.title)
             self.add_whole(widget, key=setting.name)
         else:
-            widest = None if setting.type is SettingType.PATH else WIDEST_INPUT
+            is_wide = setting.type is SettingType.PATH or setting.name in self._wide
+            widest = None if is_wide else WIDEST_INPUT
             is_tall = getattr(widget, "is_tall", False)
             self.add_setting(setting, widget, widest=widest, tall=is_tall)
         self._input(setting.name).valueChanged.connect(partial(self._change, setting.name))

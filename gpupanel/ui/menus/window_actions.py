@@ -36,6 +36,12 @@ class WindowActions(QObject):
         make = self._make
         self.new = make("file_new", "&New", "Begins with the defaults", _Key.New)
         self.open = make("file_open", "&Open…", "Opens a profile", _Key.Open)
+        self.open_script = make(
+            "file_open_script",
+            "Open s&cript…",
+            "Runs a program of your own, such as train.py, on the chosen devices",
+            "Ctrl+Shift+O",
+        )
         self.save = make("file_save", "&Save", "Saves the profile", _Key.Save)
         self.save_as = make(
             "file_save_as", "Save &as…", "Saves the profile to another file", "Ctrl+Shift+S"
@@ -180,6 +186,7 @@ def menus_of(actions: WindowActions) -> Sequence[tuple[str, Sequence[Entry]]]:
     file = (
         a.new,
         a.open,
+        a.open_script,
         "recent",
         "examples",
         None,

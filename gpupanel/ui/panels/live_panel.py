@@ -10,10 +10,12 @@ from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy, QStackedLayout, Q
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.events import RunEnded
 from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.visible_text import visible_beginning
 from gpupanel.runs.following.event_tail import Part
 from gpupanel.runs.following.readings import SampleBatch
 from gpupanel.ui import theme
 from gpupanel.ui.plots.axis_tools import SHORT_ZOOM_HINT, ZOOM_HINT, AxisTools
+from gpupanel.ui.plots.own_figures import MOST_PLOTS
 from gpupanel.ui.plots.picture import PictureFormat
 from gpupanel.ui.plots.picture_menu import PictureMenu
 from gpupanel.ui.plots.plot_library import PlotLibrary
@@ -21,7 +23,7 @@ from gpupanel.ui.plots.plot_wall import PlotWall
 from gpupanel.ui.plots.run_curves import RunCurves
 from gpupanel.ui.plots.zoom_keys import ZoomKeys
 from gpupanel.ui.theme import GRID
-from gpupanel.ui.widgets.labels import EmptyState, ShorterLabel
+from gpupanel.ui.widgets.labels import EmptyState, Note, ShorterLabel
 from gpupanel.ui.widgets.layouts import column_in, row_in
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
 _HINT = f"{ZOOM_HINT} Double-click a plot's title to see that plot alone."
 _PREPARE_AFTER_MS = 600
 """When the window stands and nobody waits for it, and before a run needs the plots."""
+
+_NAMED = 8
+"""Figures without a plot that are named."""
 
 _NOTHING_SENTENCE = (
     "Press Start: loss, accuracy, utilization, memory and speed\n"
@@ -108,6 +113,10 @@ class LivePanel(QWidget):
         self._axes.smoothing.valueChanged.connect(self._wall.setSmoothing)
         self._axes.logarithmic.toggled.connect(self._wall.setLogarithmic)
         ZoomKeys(self, self._wall.span, self._wall.showSpan, self._wall.follow)
+        self._undrawn = Note()
+        self._undrawn.setObjectName("undrawn_figures")
+        self._undrawn.hide()
+        self._wall.undrawnChanged.connect(self._show_undrawn)
         self._stack = QStackedLayout()
         self._arrange()
         self._library = PlotLibrary()
@@ -179,6 +188,7 @@ class LivePanel(QWidget):
         row.addWidget(self._hint, 1)
         column = column_in(plots, spacing=GRID // 2)
         column.addWidget(tools)
+        column.addWidget(self._undrawn)
         column.addWidget(self._wall, 1)
         self._stack.addWidget(self._empty)
         self._stack.addWidget(plots)
@@ -249,6 +259,17 @@ class LivePanel(QWidget):
             # The last one stays: a page without plots would look broken.
             self._choices[plot].setEnabled(len(chosen) > 1)
         self._wall.setShownPlots(chosen)
+
+    @Slot(object)
+    def _show_undrawn(self, names: tuple[str, ...]) -> None:
+        """Say of which figures of a program there is no plot."""
+        self._undrawn.setHidden(not names)
+        first = ", ".join(map(visible_beginning, names[:_NAMED]))
+        more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+        self._undrawn.setText(
+            f"The first {MOST_PLOTS} figures of the program have a plot. Not drawn: {first}{more}; "
+            "Export CSV has them."
+        )
 
     def _show_run(self, curves: RunCurves) -> None:
         self.curves = curves

@@ -29,6 +29,7 @@ class ProfileBar(DroppingRow):
     nameEdited = Signal(str)
     newRequested = Signal()
     openRequested = Signal()
+    openScriptRequested = Signal()
     saveRequested = Signal()
     saveAsRequested = Signal()
     fileChosen = Signal(object)
@@ -102,6 +103,7 @@ class ProfileBar(DroppingRow):
         for action, requested in (
             (actions.new, self.newRequested),
             (actions.open, self.openRequested),
+            (actions.open_script, self.openScriptRequested),
             (actions.save, self.saveRequested),
             (actions.save_as, self.saveAsRequested),
         ):

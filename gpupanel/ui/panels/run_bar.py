@@ -187,6 +187,10 @@ _UNCHECKED = (
 
 
 def _stop_tip(states: ButtonStates) -> str:
+    if states.is_program and states.is_stopping:
+        return "The program was interrupted, and ends by itself"
+    if states.is_program:
+        return "Interrupts the program as Ctrl+C in a terminal does (Ctrl+.)"
     if states.is_stopping:
         return "The run finishes its step and saves the model and a checkpoint"
     return "Finishes the step, saves the model and a checkpoint, then ends the run (Ctrl+.)"

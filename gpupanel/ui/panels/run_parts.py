@@ -18,6 +18,7 @@ from gpupanel.ui.widgets.color_dot import ColorDot
 from gpupanel.ui.widgets.device_report_box import DeviceReportBox
 from gpupanel.ui.widgets.labels import Caption, ElidedLabel, Note, Tone, set_tone
 from gpupanel.ui.widgets.layouts import CellGrid, column_in, discard
+from gpupanel.ui.widgets.replica_table import ReplicaTable
 from gpupanel.ui.widgets.share_bar import ShareBar
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -220,7 +221,8 @@ class SharesStrip(QWidget):
 class RunPartsPanel(QWidget):
     """Shows what TensorFlow answered to a run, its processes, shares and layers.
 
-    Processes, shares and layers are shown only where there are any.
+    Processes, shares and layers are shown only where there are any; of a program of the person's
+    own, the devices that it sees.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -233,9 +235,14 @@ class RunPartsPanel(QWidget):
         self.shares = SharesStrip()
         """The shares that the run measured, which can be kept."""
         self._layers = LayersStrip()
+        self._seen = QWidget()
+        self._seen_devices = ReplicaTable()
         self._answers = DeviceReportBox(wide=True)
+        seen = column_in(self._seen)
+        seen.addWidget(Caption("Devices as the program sees them"))
+        seen.addWidget(self._seen_devices)
         layout = column_in(self)
-        for part in (self._gang, self.shares, self._layers, self._answers):
+        for part in (self._gang, self.shares, self._seen, self._layers, self._answers):
             layout.addWidget(part)
         theme.changes.changed.connect(self._show)
         self.setRun(None)
@@ -264,6 +271,11 @@ class RunPartsPanel(QWidget):
             self._gang.setStates(member_states(plan, status))
         if plan is not None and is_balanced:
             self.shares.setStatus(plan, status, self._device_labels)
+        is_program = bool(status.program)
+        if plan is not None and is_program:
+            self._seen_devices.setPlan(plan, self._device_labels, of_program=True)
+        self._seen.setVisible(plan is not None and is_program)
+        self._answers.setHidden(is_program)
         self._layers.setLayers(status.layers, self._device_labels)
         self._answers.setStatus(status, self._device_labels)
         self._gang.setVisible(is_gang)

@@ -1,4 +1,4 @@
-"""What is to be done: train a model, or evaluate or predict with one."""
+"""What is to be done: train a model, evaluate or predict with one, or run a program."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
@@ -54,7 +54,7 @@ class TaskPanel(SettingsCard):
         self._sentence.setText(_SENTENCES[value.task])
         self.set_summary(_TITLES[value.task])
         self._inference.setValue(value.inference)
-        self._inference.setVisible(value.task != "train")
+        self._inference.setVisible(value.task in ("evaluate", "predict"))
         self._inference.set_shown("output", shown=value.task == "predict")
         self._inference.set_shown("unknown_classes", shown=value.task == "evaluate")
 

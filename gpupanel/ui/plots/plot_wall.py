@@ -12,6 +12,7 @@ from gpupanel.ui.plots import run_plots
 from gpupanel.ui.plots.axis_range import AxisKind
 from gpupanel.ui.plots.curve import Marks
 from gpupanel.ui.plots.picture import CurvePicture
+from gpupanel.ui.plots.program_plots import FigurePlots, beside, is_loss_needless
 from gpupanel.ui.plots.run_axis import RunAxis
 from gpupanel.ui.plots.run_curves import FURTHER_STEP_METRICS, RunCurves
 from gpupanel.ui.plots.time_band import TimeBand
@@ -42,10 +43,14 @@ _FEET = {
 }
 _FURTHER_LEFT = -(-len(FURTHER_STEP_METRICS) // 2)
 _NO_READINGS = "No readings recorded"
+_NO_LOSS = "No loss reported"
 
 
 class PlotWall(QWidget):
     """Loss and metric at the left; utilization, memory and examples a second at the right.
+
+    Of a program of the person's own each further figure has a plot below, and what such a program
+    does not report has none.
 
     Draws on a timer while it is shown and not otherwise. All plots show the same part of the axis:
     the whole run until a person moves or zooms one of them, and again after :meth:`follow`. What
@@ -63,6 +68,8 @@ class PlotWall(QWidget):
     """Whether one plot fills the place of all."""
     epochsKnown = Signal(bool)
     """Whether it is known how long an epoch of the run is."""
+    undrawnChanged = Signal(object)
+    """The names of figures of a program that are not drawn, since there are too many: a tuple."""
 
     def __init__(self, curves: RunCurves, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -85,6 +92,11 @@ class PlotWall(QWidget):
         self.time_plot = TimeBand()
         self.time_plot.deviceChosen.connect(self.redraw)
         self._further: tuple[TimePlot, ...] = ()
+        self._figures = FigurePlots(self._take_figure_plot)
+        self._next_figure = QTimer(self, singleShot=True, interval=_BETWEEN_PLOTS_MS)
+        self._next_figure.timeout.connect(self._find_figures)
+        self._is_program = False
+        self._needless: frozenset[TimePlot] = frozenset()
         self._timer = QTimer(self, interval=_REDRAW_INTERVAL_MS)
         self._timer.timeout.connect(self._begin_frame)
         self._due: list[TimePlot] = []
@@ -93,10 +105,10 @@ class PlotWall(QWidget):
         self._frame_age = QElapsedTimer()
         self._left_out: frozenset[TimePlot] = frozenset()
         self._enlarged: TimePlot | None = None
-        everything = (*self.usual_plots, *self.further_plots)
-        self._layout = WallLayout(self, everything, low=(self.time_plot,))
-        self._layout.arrange(self._left(), self._right())
-        self._connect()
+        self._layout = WallLayout(self, self._all_plots, low=(self.time_plot,))
+        self._layout.arrange(*self._columns())
+        for plot in self._all_plots:
+            self._connect(plot)
         self.setCurves(curves)
 
     @property
@@ -104,13 +116,18 @@ class PlotWall(QWidget):
         """The plots that are shown."""
         if self._enlarged is not None:
             return (self._enlarged,)
-        return (*self._left(), *self._right())
+        left, right = self._columns()
+        return (*left, *right)
 
     @property
     def usual_plots(self) -> tuple[TimePlot, ...]:
         """Those that are shown unless a person hides them."""
         left = (self.loss_plot, self.time_plot, self.metric_plot)
         return (*left, self.utilization_plot, self.memory_plot, self.rate_plot)
+
+    @property
+    def _all_plots(self) -> tuple[TimePlot, ...]:
+        return (*self.usual_plots, *self.further_plots, *self._figures.every)
 
     def setShownPlots(self, shown: tuple[TimePlot, ...]) -> None:
         """Show these of all plots, and no others."""
@@ -163,7 +180,7 @@ class PlotWall(QWidget):
 
     def setLogarithmic(self, is_log: bool) -> None:
         """Whether losses, errors, rates and norms stand at their logarithms."""
-        for plot in (*self.usual_plots, *self.further_plots):
+        for plot in self._all_plots:
             plot.setLogarithmic(is_log)
         self.redraw()
 
@@ -176,6 +193,8 @@ class PlotWall(QWidget):
         """Show another run."""
         self._curves = curves
         self._metric_name = None
+        if self._enlarged in self._figures.every:
+            self._set_enlarged(None)
         self._axis.setRun(curves)
         self.epochsKnown.emit(False)
         self._show_axis()
@@ -191,7 +210,39 @@ class PlotWall(QWidget):
         self._show_metric(curves)
         for metric, plot in zip(FURTHER_STEP_METRICS, self.further_plots, strict=True):
             plot.setCurves(further_curves(curves, metric, self._span))
+        self._show_figures()
         self.showDevices()
+
+    def _show_figures(self) -> None:
+        """Have a plot for each figure of a program, and none for what it does not report."""
+        before = self._columns()
+        self.loss_plot.setEmptyNote(_NO_LOSS if self._curves.is_program else run_plots.NO_STEP)
+        self._figures.show(self._curves, self._span)
+        self._needless = self._find_needless()
+        self.undrawnChanged.emit(tuple(self._curves.own.rest))
+        if self._columns() != before:
+            self._place()
+            self._begin_frame()
+
+    def _find_needless(self) -> frozenset[TimePlot]:
+        """Plots that stay empty: what a program reports, it decides itself."""
+        run = self._curves
+        if not run.is_program:
+            return frozenset()
+        stays_empty = {
+            self.time_plot: True,
+            self.rate_plot: not len(run.examples_per_second),
+            self.metric_plot: run.metric_name is None,
+            self.loss_plot: is_loss_needless(run),
+        }
+        return frozenset(plot for plot, holds in stays_empty.items() if holds)
+
+    def _take_figure_plot(self, plot: TimePlot) -> None:
+        plot.setParent(self)
+        plot.setAxis(self._axis.kind, self._axis.scale)
+        plot.setHiddenCurves(self._hidden)
+        self._layout.add(plot)
+        self._connect(plot)
 
     def setDevices(self, inventory: DeviceInventory) -> None:
         """Draw a curve for each of these devices, in its colour."""
@@ -239,6 +290,7 @@ class PlotWall(QWidget):
         self._frame_age.start()
         if self._curves.metric_name != self._metric_name:
             self._show_metric(self._curves)
+        self._find_figures()
         self._find_axis()
         self._due, self._frame_span = [*self.plots], self.span()
         self._next_plot.start()
@@ -267,18 +319,21 @@ class PlotWall(QWidget):
     def hideEvent(self, event: QHideEvent) -> None:
         self._timer.stop()
         self._next_plot.stop()
+        self._next_figure.stop()
         super().hideEvent(event)
 
-    def _left(self) -> tuple[TimePlot, ...]:
-        further = self._shown_of(self.further_plots[:_FURTHER_LEFT], self._further)
-        return self._wanted((self.loss_plot, self.time_plot, self.metric_plot, *further))
+    def _columns(self) -> tuple[list[TimePlot], list[TimePlot]]:
+        """What stands at the left and at the right, each from top to bottom."""
+        first = self._shown_of(self.further_plots[:_FURTHER_LEFT], self._further)
+        second = self._shown_of(self.further_plots[_FURTHER_LEFT:], self._further)
+        left = self._wanted((self.loss_plot, self.time_plot, self.metric_plot, *first))
+        usual = (self.utilization_plot, self.memory_plot, self.rate_plot)
+        right = self._wanted((*usual, *second))
+        beside(self._figures.shown, left, right)
+        return left, right
 
-    def _right(self) -> tuple[TimePlot, ...]:
-        further = self._shown_of(self.further_plots[_FURTHER_LEFT:], self._further)
-        return self._wanted((self.utilization_plot, self.memory_plot, self.rate_plot, *further))
-
-    def _wanted(self, plots: tuple[TimePlot, ...]) -> tuple[TimePlot, ...]:
-        return tuple(plot for plot in plots if plot not in self._left_out)
+    def _wanted(self, plots: tuple[TimePlot, ...]) -> list[TimePlot]:
+        return [plot for plot in plots if plot not in self._left_out | self._needless]
 
     def _shown_of(
         self, plots: tuple[TimePlot, ...], shown: tuple[TimePlot, ...]
@@ -286,20 +341,22 @@ class PlotWall(QWidget):
         return tuple(plot for plot in plots if plot in shown)
 
     def _arrange(self) -> None:
+        self._place()
+        self.redraw()
+
+    def _place(self) -> None:
         if self._enlarged is None:
-            self._layout.arrange(self._left(), self._right())
+            self._layout.arrange(*self._columns())
         else:
             self._layout.arrange((self._enlarged,), ())
         self._set_times(*self.span())
-        self.redraw()
 
-    def _connect(self) -> None:
-        for plot in (*self.usual_plots, *self.further_plots):
-            plot.timeRangeChosen.connect(self.showSpan)
-            plot.timeRangeReset.connect(partial(self._on_double_click, plot))
-            plot.enlargeRequested.connect(partial(self.enlarge, plot))
-            plot.pointed.connect(self._take_pointer)
-            plot.curveToggled.connect(self._toggle_curve)
+    def _connect(self, plot: TimePlot) -> None:
+        plot.timeRangeChosen.connect(self.showSpan)
+        plot.timeRangeReset.connect(partial(self._on_double_click, plot))
+        plot.enlargeRequested.connect(partial(self.enlarge, plot))
+        plot.pointed.connect(self._take_pointer)
+        plot.curveToggled.connect(self._toggle_curve)
 
     @Slot(float, float)
     def showSpan(self, start_s: float, end_s: float) -> None:
@@ -326,7 +383,7 @@ class PlotWall(QWidget):
     def _toggle_curve(self, label: str) -> None:
         """Hide that curve wherever it is drawn, or show it again: a device, what is of training."""
         self._hidden ^= {label}
-        for plot in (*self.usual_plots, *self.further_plots):
+        for plot in self._all_plots:
             plot.setHiddenCurves(self._hidden)
         self.redraw()
 
@@ -352,9 +409,23 @@ class PlotWall(QWidget):
         if self._axis.is_outdated:
             self._show_axis()
 
+    @Slot()
+    def _find_figures(self) -> None:
+        """Show figures that were reported for the first time, and what a program has no plot of."""
+        run = self._curves
+        if run.is_program != self._is_program:
+            self._is_program = run.is_program
+            self.showDevices()
+        if not (self._figures.are_outdated(run) or self._find_needless() != self._needless):
+            return
+        if self._is_seen() and self._figures.make_one(run):
+            self._next_figure.start()
+        else:
+            self._show_figures()
+
     def _show_axis(self) -> None:
         self._axis.update()
-        for plot in (*self.usual_plots, *self.further_plots):
+        for plot in self._all_plots:
             plot.setAxis(self._axis.kind, self._axis.scale)
         self.axisChanged.emit(self._axis.kind)
 

@@ -9,9 +9,12 @@ from gpupanel.domain.events import (
     CheckpointSaved,
     DataReady,
     EpochDone,
+    FiguresReported,
     FindingReported,
+    FitBegan,
     RunRestarted,
     RunStarted,
+    ScriptStarted,
     SharesChosen,
     StepsDone,
     TimeReported,
@@ -21,6 +24,7 @@ from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.steps_line import STEP_METRICS
 from gpupanel.runs.following.event_tail import Part
+from gpupanel.runs.following.figures import FigureBatch
 from gpupanel.runs.following.readings import DeviceColumns, SampleBatch
 from gpupanel.runs.following.run_clock import RunClock
 from gpupanel.runs.following.steps import Floats as Times
@@ -28,6 +32,7 @@ from gpupanel.runs.following.steps import StepBatch
 from gpupanel.ui import formatting
 from gpupanel.ui.plots.device_rates import DeviceRates
 from gpupanel.ui.plots.device_spread import MOST_CURVES, DeviceSpread
+from gpupanel.ui.plots.own_figures import OwnFigures
 from gpupanel.ui.plots.sample_buffer import Floats, SampleBuffer
 from gpupanel.ui.plots.step_track import StepTrack
 from gpupanel.ui.plots.time_track import TimeTrack
@@ -39,6 +44,9 @@ if TYPE_CHECKING:
 
 _DEVICE_CAPACITY = 65_536
 _CALM_CAPACITY = 32_768
+_ERROR = "mean_absolute_error"
+_WAITING = "waiting_for_data"
+"""What the steps of a program of the person's own say of it means nothing."""
 """How many points of curves that change slowly are kept."""
 
 FURTHER_STEP_METRICS = tuple(
@@ -88,6 +96,8 @@ class RunCurves:
             ``mean_absolute_error``; ``None`` until something was reported.
         steps: When which step was done.
         steps_per_epoch: How long an epoch is; ``None`` until that was reported.
+        is_program: Whether a program of the person's own runs, which reports what it wants.
+        own: What that calls by names of its own.
         further: Of each of :data:`FURTHER_STEP_METRICS` by its name, as it is drawn.
         devices: The curves of each device that the run has or reads; none where there are very
             many.
@@ -113,6 +123,9 @@ class RunCurves:
             metric.name: SampleBuffer(_CALM_CAPACITY) if metric.is_even else SampleBuffer()
             for metric in FURTHER_STEP_METRICS
         }
+        self.is_program = False
+        self.own = OwnFigures()
+        self._counts_by_figures = self._has_fit = False
         self.device_rates = DeviceRates()
         self.time_spent = TimeTrack()
         self.replica_devices: tuple[str, ...] = ()
@@ -150,8 +163,9 @@ class RunCurves:
 
     def set_plan(self, plan: LaunchPlan) -> None:
         """Know which device does which part of each batch, before any step is taken in."""
-        self.device_rates.set_plan(plan)
-        self.replica_devices = tuple(replica.device_key for replica in plan.replicas)
+        if not self.is_program:
+            self.device_rates.set_plan(plan)
+            self.replica_devices = tuple(replica.device_key for replica in plan.replicas)
         self._planned = frozenset(device.key for device in plan.devices)
         self._make_room()
 
@@ -173,6 +187,20 @@ class RunCurves:
                     self._clock.see(part)
                     self.steps_per_epoch = (
                         part.steps_per_epoch if part.steps_per_epoch > 0 else None
+                    )
+                case ScriptStarted():
+                    self._clock.see(part)
+                    self._be_of_program()
+                case FitBegan():
+                    self._clock.see(part)
+                    self._learn_epochs(part.steps_per_epoch)
+                case FiguresReported() | FigureBatch():
+                    if steps and self.metric_name is None:
+                        # What they measure beside the loss decides what else has a plot of its own.
+                        self._add_steps(steps)
+                        steps = []
+                    self._add_figures(
+                        FigureBatch.of([part]) if isinstance(part, FiguresReported) else part
                     )
                 case TrainingResumed():
                     moment = self._moment(self._clock.see(part))
@@ -253,14 +281,20 @@ class RunCurves:
         times_s = np.concatenate([np.asarray(times_s) for _, times_s in steps])
         moments = np.nan_to_num(self._clock.moments(times_s))
         done = np.concatenate([np.asarray(batch.step, dtype=np.float64) for batch, _ in steps])
+        if self._counts_by_figures:
+            # Loss or not, what fit counts is what the run counts.
+            self.steps.clear()
+            self._counts_by_figures = False
         self.steps.extend(moments, np.maximum(done, 0.0))
         self.loss.extend(moments, np.concatenate([batch.metrics["loss"] for batch, _ in steps]))
         rates = np.concatenate([batch.metrics["examples_per_second"] for batch, _ in steps])
-        self.examples_per_second.extend(moments, rates)
-        self.device_rates.extend(moments, rates)
+        if not np.isnan(rates).all():
+            self.examples_per_second.extend(moments, rates)
+            self.device_rates.extend(moments, rates)
         for metric in FURTHER_STEP_METRICS:
             values = np.concatenate([batch.metrics[metric.name] for batch, _ in steps])
-            if not np.isnan(values).all():
+            is_reported = not (self.is_program and metric.name == _WAITING)
+            if is_reported and not np.isnan(values).all():
                 self.further[metric.name].extend(moments, unit_text(metric).scale * values)
         accuracy = np.concatenate([batch.metrics["accuracy"] for batch, _ in steps])
         known = ~np.isnan(accuracy)
@@ -273,7 +307,18 @@ class RunCurves:
         moment, metrics = self._moment(time_s), event.metrics
         if metrics.val_loss is not None:
             self.validation_loss.append(moment, metrics.val_loss)
+        if self._has_fit and event.epoch > 0 and event.step % event.epoch == 0:
+            # Of some data Keras knows only at its end how long it is.
+            self.steps_per_epoch = self.steps_per_epoch or event.step // event.epoch or None
         name, measured, validated = _metric(metrics)
+        if self.is_program:
+            # The others come with the steps, under the same names.
+            shown = ("val_loss", f"val_{name}")
+            known = metrics.model_dump(exclude_none=True)
+            of_validation = {each for each in known if each.startswith("val_")}
+            others = [each for each in known if each in of_validation.difference(shown)]
+            for each in others:
+                self._add_own(each, moment, known[each])
         if name is None:
             return
         self.metric_name = name
@@ -282,6 +327,43 @@ class RunCurves:
         if validated is not None:
             scale = 100.0 if name == "accuracy" else 1.0
             self.validation_metric.append(moment, scale * validated)
+
+    def _be_of_program(self) -> None:
+        """Know nothing of shares: what the program does with its devices, it decides itself."""
+        self.is_program = True
+        self.device_rates = DeviceRates()
+        self.replica_devices = ()
+
+    def _learn_epochs(self, steps_per_epoch: int | None) -> None:
+        """Take the length of an epoch from a fit; of several that differ, none is the run's."""
+        known, self._has_fit = self.steps_per_epoch, True
+        is_same = known is None or steps_per_epoch is None or known == steps_per_epoch
+        self.steps_per_epoch = (steps_per_epoch or known) if is_same else None
+
+    def _add_own(self, name: str, moment: float, value: float) -> None:
+        import numpy as np
+
+        self.own.extend(name, np.array([moment]), np.array([value]))
+
+    def _add_figures(self, batch: FigureBatch) -> None:
+        import numpy as np
+
+        moments = np.nan_to_num(self._clock.moments(self._clock.see_steps(batch)))
+        for name, (places, values) in batch.figures.items():
+            at, measured = moments[np.asarray(places)], np.asarray(values)
+            if name == _ERROR and self.metric_name in (None, _ERROR):
+                # Keras gives it with the steps, too: a plot of its own would be the same again.
+                self.metric_name = _ERROR
+                self.metric.extend(at, measured)
+            else:
+                self.own.extend(name, at, measured)
+        self.elapsed_s = max(self.elapsed_s, float(moments.max()))
+        steps = np.asarray(batch.step)
+        said = ~np.isnan(steps)
+        if said.any() and (self._counts_by_figures or not self.steps.last_step):
+            # A program without a loss has steps all the same.
+            self._counts_by_figures = True
+            self.steps.extend(moments[said], steps[said])
 
     def _add_finding(self, event: FindingReported, time_s: float) -> None:
         """It stands where it began, which was before it was reported."""
@@ -293,6 +375,7 @@ class RunCurves:
         """End every curve here: no line leads from before a restart to what is done again."""
         for curve in (self.loss, self.metric, self.examples_per_second, *self.further.values()):
             curve.end_line()
+        self.own.end_line()
         self.device_rates.end_line()
 
     def _moment(self, time_s: float) -> float:
@@ -307,5 +390,5 @@ def _metric(metrics: Metrics) -> tuple[str | None, float | None, float | None]:
         return "accuracy", metrics.accuracy, metrics.val_accuracy
     error, validated = metrics.mean_absolute_error, metrics.val_mean_absolute_error
     if error is not None or validated is not None:
-        return "mean_absolute_error", error, validated
+        return _ERROR, error, validated
     return None, None, None

@@ -8,7 +8,7 @@ from gpupanel.ui.plots.unit_text import plot_title, unit_text
 
 _NOTHING_BELOW: Final = (0.0, float("inf"))
 _PERCENT: Final = (0.0, 100.0)
-_NO_STEP: Final = "No steps recorded"
+NO_STEP: Final = "No steps recorded"
 _NAMES: Final = {"waiting_for_data": "waiting_plot"}
 """The names of objects that are not called as their metric is."""
 
@@ -23,7 +23,7 @@ def loss_plot() -> TimePlot:
         "was resumed: the time between is left out. Triangles at the top are where something "
         "began to hold the training up.",
         bounds=_NOTHING_BELOW,
-        empty_note=_NO_STEP,
+        empty_note=NO_STEP,
         can_be_log=True,
         has_readout=True,
     )
@@ -36,7 +36,7 @@ def metric_plot() -> TimePlot:
         "Accuracy, %",
         "Fraction of examples classified correctly; a dot for each validation, a ring around "
         "the best one.",
-        empty_note=_NO_STEP,
+        empty_note=NO_STEP,
         has_readout=True,
     )
 
@@ -70,7 +70,18 @@ def rate_plot() -> TimePlot:
         "Examples/s",
         "Examples per second. Training only: validation and start-up are not counted.",
         bounds=_NOTHING_BELOW,
-        empty_note=_NO_STEP,
+        empty_note=NO_STEP,
+        has_readout=True,
+    )
+
+
+def figure_plot(number: int) -> TimePlot:
+    """A figure of a program of the person's own; who shows it gives its title."""
+    return TimePlot(
+        f"figure_plot_{number}",
+        "",
+        "A figure that the program reports under this name; a dot for each value of its "
+        "validation (val_ before the name).",
         has_readout=True,
     )
 

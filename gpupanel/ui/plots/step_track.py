@@ -76,6 +76,12 @@ class StepTrack:
             taken += count
         self._revision += 1
 
+    def clear(self) -> None:
+        """Forget every step: what comes counts them otherwise."""
+        self._length = 0
+        self._undone.clear()
+        self._revision += 1
+
     def cut(self, step: float, time_s: float) -> None:
         """Forget that step and all after it: from that time on they are done again."""
         import numpy as np

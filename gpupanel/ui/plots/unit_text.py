@@ -42,6 +42,7 @@ _TEXTS: Final = {
     Unit.NUMBER: UnitText(formatting.number, can_be_log=True),
     Unit.FRACTION: UnitText(percent_text, "100.0 %", 100.0, (0.0, 100.0), suffix=", %"),
     Unit.UP_TO_ONE: UnitText(formatting.number, bounds=(float("-inf"), 1.0)),
+    Unit.ANY: UnitText(formatting.number, bounds=(float("-inf"), float("inf"))),
     Unit.EXAMPLES_PER_SECOND: UnitText(formatting.rate, "9,999,999 ex/s"),
 }
 

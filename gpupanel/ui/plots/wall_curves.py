@@ -1,7 +1,7 @@
 """Which curves each plot of a run has: their labels, colours and words, smoothed or not."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from PySide6.QtGui import QColor
@@ -39,8 +39,9 @@ def is_error(run: RunCurves) -> bool:
 def metric_curves(run: RunCurves, span: float) -> tuple[Curve, ...]:
     """What is measured beside the loss; see :func:`loss_curves`."""
     if is_error(run):
-        # Errors come once an epoch.
-        return _pair(run.metric, run.validation_metric, formatting.number, Best.LEAST)
+        pair = _pair(run.metric, run.validation_metric, formatting.number, Best.LEAST)
+        # Errors come once an epoch; of a program of the person's own they may come with its steps.
+        return (*_smoothed(run, pair[0], span), pair[1]) if run.is_program else pair
     trained, validated = _pair(run.metric, run.validation_metric, percent_text, Best.GREATEST)
     return (*_smoothed(run, trained, span), validated)
 
@@ -50,6 +51,15 @@ def further_curves(run: RunCurves, metric: Metric, span: float) -> tuple[Curve, 
     unit = unit_text(metric)
     curve = Curve(run.further[metric.name], "", _training_color, unit.text, unit.widest)
     return (curve,) if metric.is_even else _smoothed(run, curve, span)
+
+
+def figure_curves(run: RunCurves, name: str, span: float) -> tuple[Curve, ...]:
+    """A figure that a program calls so, and its twin of validation; see :func:`loss_curves`."""
+    found = run.own.curves[name]
+    trained, validated = _pair(found.training, found.validation, formatting.number, None)
+    if not len(found.validation):
+        return _smoothed(run, replace(trained, label=""), span)
+    return (*_smoothed(run, trained, span), validated) if len(found.training) else (validated,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +115,7 @@ def _pair(
     training: SampleBuffer,
     validation: SampleBuffer,
     text: Callable[[float | None], str],
-    best: Best,
+    best: Best | None,
 ) -> tuple[Curve, Curve]:
     """The curves of something that is measured in training and in validation."""
     trained = Curve(training, "training", _training_color, text, "0.0000")

@@ -28,12 +28,16 @@ class WallLayout:
     def __init__(
         self, wall: QWidget, all_plots: Iterable[TimePlot], low: Iterable[TimePlot]
     ) -> None:
-        self._wall, self._all, self._low = wall, tuple(all_plots), frozenset(low)
+        self._wall, self._all, self._low = wall, [*all_plots], frozenset(low)
         self._columns = (QVBoxLayout(), QVBoxLayout())
         self._beside = row_in(wall, spacing=0)
         for column in self._columns:
             column.setSpacing(GRID)
             self._beside.addLayout(column, 1)
+
+    def add(self, plot: TimePlot) -> None:
+        """Have another plot, which gets a place when it is to be shown."""
+        self._all.append(plot)
 
     def arrange(self, left: Sequence[TimePlot], right: Sequence[TimePlot]) -> None:
         """Show these, from top to bottom, and no others."""

@@ -45,6 +45,7 @@ class ExportPage(PageScroll):
         super().__init__("Export", parent)
         self.setObjectName("export_page")
         self._models: list[QPushButton] = []
+        self._of_training: list[QWidget] = []
         self._kept, self._other = QRadioButton(), QRadioButton("The last")
         self._weights = self._make_weights()
         self._no_model = Note(_NO_MODEL)
@@ -71,6 +72,11 @@ class ExportPage(PageScroll):
         if not has_other:
             self._kept.setChecked(True)
 
+    def setProgram(self, *, is_program: bool) -> None:
+        """Whether a program of the person's own ran, of which there is no script and no model."""
+        for part in self._of_training:
+            part.setHidden(is_program)
+
     def begin(self) -> None:
         """Show another run: with the weights that its model has."""
         self._kept.setChecked(True)
@@ -93,18 +99,29 @@ class ExportPage(PageScroll):
     def _compose(self) -> None:
         column = column_in(self.page, spacing=GRID)
         column.setContentsMargins(0, GRID, 0, 0)
+        scripts = QWidget()
+        others = [wanted for wanted in ExportFormat if wanted is not ExportFormat.REPORT]
+        scripts.setLayout(self._rows([self._format_row(wanted) for wanted in others]))
         column.addWidget(Caption("The run"))
-        column.addLayout(self._rows([self._format_row(wanted) for wanted in ExportFormat]))
+        column.addLayout(self._rows([self._format_row(ExportFormat.REPORT)]))
+        column.addWidget(scripts)
         column.addSpacing(GRID)
-        column.addWidget(Caption("Its model"))
-        column.addWidget(self._no_model)
-        column.addWidget(self._weights)
+        model = QWidget()
+        of_model = column_in(model, spacing=GRID)
+        of_model.addWidget(Caption("Its model"))
+        of_model.addWidget(self._no_model)
+        of_model.addWidget(self._weights)
         models = [self._format_row(wanted) for wanted in ModelExportFormat]
         self._models = [button for button, _ in models]
-        column.addLayout(self._rows(models))
+        of_model.addLayout(self._rows(models))
+        column.addWidget(model)
         column.addSpacing(GRID)
         column.addWidget(Caption("Open it"))
-        column.addLayout(self._rows([(self._board, _BOARD), (self._folder, _FOLDER)]))
+        board = QWidget()
+        board.setLayout(self._rows([(self._board, _BOARD)]))
+        column.addWidget(board)
+        column.addLayout(self._rows([(self._folder, _FOLDER)]))
+        self._of_training = [scripts, model, board]
         column.addStretch(1)
 
     def _format_row(self, wanted: ExportFormat | ModelExportFormat) -> tuple[QPushButton, str]:
@@ -115,6 +132,7 @@ class ExportPage(PageScroll):
 
     def _rows(self, rows: list[tuple[QPushButton, str]]) -> QGridLayout:
         grid = QGridLayout()
+        grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(2 * GRID)
         grid.setVerticalSpacing(GRID // 2)
         grid.setColumnStretch(1, 1)

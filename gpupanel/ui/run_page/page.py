@@ -137,12 +137,14 @@ class LivePage(TakesFiles, QWidget):
         self.parts.setRun(None)
         self.live.clear()
         self.exports.begin()
+        self._show_tabs(is_program=False)
         self.tabs.show_page(self._curves)
         self.log.clear(layout.trainer_log)
         self._show_devices()
 
     @Slot(object)
     def _on_opened(self, facts: RunFacts) -> None:
+        self._show_tabs(is_program=facts.profile is not None and facts.profile.script is not None)
         shown = None if facts.plan is None else shown_plan(facts.plan)
         self.parts.setRun(shown)
         if shown is not None:
@@ -163,8 +165,16 @@ class LivePage(TakesFiles, QWidget):
         if not followed.has_more:
             self.live.plot_wall.redraw_soon()
 
+    def _show_tabs(self, *, is_program: bool) -> None:
+        """A program of the person's own has no model that gpupanel could use."""
+        for page in (self.evaluations, self.predictions):
+            self.tabs.set_shown(page, shown=not is_program)
+        self.exports.setProgram(is_program=is_program)
+
     @Slot(object)
     def _show_status(self, status: RunStatus) -> None:
+        if status.program:
+            self._show_tabs(is_program=True)
         self.findings.setFindings(status.findings)
         self.parts.setStatus(status)
         self._show_completeness()

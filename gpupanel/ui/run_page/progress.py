@@ -12,6 +12,8 @@ from gpupanel.ui.widgets.tips import wrapped
 
 _BAR_STEPS = 1000
 _EPOCH_TIP = "The current epoch: one pass over all training examples."
+_BAR_TIP = "Progress of the run. Stopping a training early saves the model."
+_PROGRAM_TIP = "Progress of the program, where it calls Keras's fit and so says how long that is."
 _LOSS_TIP = "Mean loss over the examples of the last steps; lower is better."
 
 
@@ -48,7 +50,9 @@ class ProgressRow(DroppingRow):
             "takes longer than computing.",
         )
         self._left = self._number(
-            "10:00:00 left", "Estimated time left; after the end, the duration."
+            "10:00:00 left",
+            "Estimated time left; of a program that does not say how long it takes, since when it "
+            "runs; after the end, the duration.",
         )
         self.bar = QProgressBar(parent)
         """What of the run is done."""
@@ -57,7 +61,7 @@ class ProgressRow(DroppingRow):
         self.bar.setTextVisible(False)
         self.bar.setProperty("thin", "true")
         self.bar.setAccessibleName("Progress of the run")
-        self.bar.setToolTip("Progress of the run. Stopping a training early saves the model.")
+        self.bar.setToolTip(_BAR_TIP)
         self.bar.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.row.setContentsMargins(0, 0, 0, 0)
         self.row.setSpacing(16)
@@ -96,6 +100,7 @@ class ProgressRow(DroppingRow):
         self._waiting.setFigure(_waiting_text(shown))
         self._left.setFigure(_time_text(shown))
         self._show_bar(shown, is_run=status is not None)
+        self.bar.setToolTip(_PROGRAM_TIP if shown.program else _BAR_TIP)
         self.bar.setFormat(f"{epoch}, {step}" if epoch else step)
 
     def _show_bar(self, status: RunStatus, *, is_run: bool) -> None:
@@ -103,6 +108,8 @@ class ProgressRow(DroppingRow):
         if status.evaluates:
             done, total = status.examples, status.examples_total
         waits = is_run and not status.has_ended and done == 0
+        # What a program makes of its time it need not say.
+        waits = waits or (is_run and bool(status.program) and not total and not status.has_ended)
         progress = status.data_progress
         if waits and progress is not None and progress.done < progress.total:
             done, total = progress.done, progress.total
@@ -137,8 +144,10 @@ class ProgressRow(DroppingRow):
 
 
 def _epoch_text(status: RunStatus) -> str:
-    if status.evaluates or not status.epoch or not status.epoch_total:
+    if status.evaluates or not status.epoch:
         return ""
+    if not status.epoch_total:
+        return f"epoch {status.epoch:,}" if status.program else ""
     return f"epoch {status.epoch:,}/{status.epoch_total:,}"
 
 
@@ -176,6 +185,8 @@ def _waiting_text(status: RunStatus) -> str:
 def _time_text(status: RunStatus) -> str:
     if status.ended_s is not None and status.started_s is not None:
         return f"took {formatting.duration(status.lasted_s)}"
+    if status.seconds_left is None and status.program and status.started_s is not None:
+        return f"since {formatting.time_of_day(status.started_s)}"
     if status.seconds_left is None:
         return ""
     return f"{formatting.duration(status.seconds_left)} left"

@@ -31,6 +31,10 @@ class RunTabs(QTabWidget):
         """Go to that page."""
         turn_to(self, page)
 
+    def set_shown(self, page: QWidget, *, shown: bool) -> None:
+        """Have a tab for that page, or none."""
+        self.setTabVisible(self.indexOf(page), shown)
+
     def set_badge(self, page: QWidget, words: str) -> None:
         """Say in the tab of a page that something there is to be read; empty: nothing is."""
         title = self._titles[page]

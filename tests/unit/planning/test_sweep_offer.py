@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import parse_profile
+from gpupanel.domain.script import ScriptSettings
 from gpupanel.domain.setting import Bounds, Setting, SettingType
 from gpupanel.domain.sweep import SweepMethod, SweepSettings, SweptRange
 from gpupanel.domain.sweep_mistakes import sweep_mistakes
@@ -90,3 +93,26 @@ def test_that_a_range_and_a_list_stay_what_they_are() -> None:
     wide = SweptRange(low=0.1, high=0.2)
     assert as_range(wide, rate) is wide
     assert as_list((0.1, 0.2), rate) == (0.1, 0.2)
+
+
+@pytest.mark.parametrize(
+    ("values", "swept", "kind"),
+    [
+        ({}, None, SettingType.TEXT),
+        ({"lr": 0.5}, None, SettingType.NUMBER),
+        ({"lr": 5}, None, SettingType.COUNT),
+        ({"lr": True}, None, SettingType.SWITCH),
+        ({"lr": "adam"}, None, SettingType.TEXT),
+        ({}, (1, 0.5), SettingType.NUMBER),
+        ({}, ("1", 0.5), SettingType.TEXT),
+        ({}, SweptRange(low=0.5, high=1.0), SettingType.NUMBER),
+    ],
+)
+def test_that_a_name_in_the_arguments_of_a_program_is_offered(values, swept, kind) -> None:
+    script = ScriptSettings(path="train.py", arguments=("--lr={lr}", "{other}"), values=values)
+    sweep = None if swept is None else SweepSettings(values={"lr": swept})
+    profile = Profile(task="script", script=script, sweep=sweep)
+    first, second = swept_offers(profile)
+    assert (first.key, first.setting.type, first.value) == ("lr", kind, values.get("lr"))
+    assert (second.key, second.group) == ("other", "Arguments")
+    assert offer_of(profile, "nowhere").setting.type is SettingType.OTHER

@@ -8,6 +8,7 @@ import pytest
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.memory import GrowingMemory, LimitedMemory, SplitMemory
 from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.script import ScriptSettings
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
 from gpupanel.planning.prepare import prepare
 from gpupanel.planning.tensorflow_calls import tensorflow_calls
@@ -157,3 +158,35 @@ def test_that_the_name_of_a_device_stays_within_its_comment() -> None:
     assert [line for line in text.splitlines() if "card" in line] == [
         r"tf.config.experimental.set_memory_growth(gpus[0], True)  # a card\nimport os  # \x00"
     ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "strategy"),
+    [
+        (StrategyKind.ONE_DEVICE, ""),
+        (
+            StrategyKind.MIRRORED,
+            (
+                'strategy = tf.distribute.MirroredStrategy(["/device:CPU:0", "/device:CPU:1"])\n'
+                "tf.distribute.experimental_set_strategy(strategy)\n"
+            ),
+        ),
+    ],
+)
+def test_that_a_program_of_ones_own_is_given_devices_and_no_loop(
+    kind: StrategyKind, strategy: str
+) -> None:
+    count = 1 if kind is StrategyKind.ONE_DEVICE else 2
+    profile = Profile(
+        task="script",
+        script=ScriptSettings(path="train.py"),
+        devices=DeviceSettings(visible=("cpu",), cpu_replicas=count),
+        strategy=StrategySettings(kind=kind),
+    )
+    plan = prepare(profile, CPU_ONLY).plan
+    assert plan is not None
+    text = tensorflow_calls(plan, of_program=True)
+    ast.parse(text)
+    assert text.endswith(strategy)
+    assert ("Strategy" in text) == bool(strategy)
+    assert "arithmetic_optimization" not in text

@@ -1,14 +1,15 @@
 """What the compared runs measured, as curves of one plot each."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
-from gpupanel.domain.metric import Metric
+from gpupanel.domain.metric import Metric, Unit
 from gpupanel.runs.history.curves import Floats, MetricPoints
-from gpupanel.runs.history.metrics import METRICS
+from gpupanel.runs.history.metrics import METRICS, VALIDATED, own_metric
 from gpupanel.ui.panels.comparison_panel import run_styles
 from gpupanel.ui.plots.axis_range import AxisKind
 from gpupanel.ui.plots.curve import Best, Curve, FixedPoints
+from gpupanel.ui.plots.own_figures import MOST_PLOTS
 from gpupanel.ui.plots.smoothing import smoothed
 from gpupanel.ui.plots.unit_text import unit_text
 from gpupanel.ui.workers.comparison_worker import ComparedRun
@@ -43,11 +44,16 @@ class ComparisonCurves:
 
     def metrics(self) -> tuple[Metric, ...]:
         """What any of the runs measured, hidden or not, so that hiding one moves no plot."""
-        return tuple(
-            metric
-            for name, metric in METRICS.items()
-            if any(name in run.points for run in self._runs)
-        )
+        measured = dict.fromkeys(name for run in self._runs for name in run.points)
+        known = (metric for name, metric in METRICS.items() if name in measured)
+        return (*known, *self._own_metrics(measured))
+
+    def _own_metrics(self, measured: Iterable[str]) -> tuple[Metric, ...]:
+        """Figures of programs, training and validation of each beside each other."""
+        own = [name for name in measured if name not in METRICS]
+        figures = list(dict.fromkeys(name.removeprefix(VALIDATED) for name in own))
+        pairs = ((name, f"{VALIDATED}{name}") for name in figures[:MOST_PLOTS])
+        return tuple(own_metric(name) for pair in pairs for name in pair if name in own)
 
     def curves(self, metric: Metric) -> tuple[Curve, ...]:
         """Those of the runs that are shown, what was measured behind what was smoothed."""
@@ -122,7 +128,7 @@ class ComparisonCurves:
 
 def _best(metric: Metric) -> Best | None:
     """Which point is marked: of the few of epochs, that of the best one."""
-    if not metric.is_of_epochs:
+    if not metric.is_of_epochs or metric.unit is Unit.ANY:
         return None
     return Best.GREATEST if metric.more_is_better else Best.LEAST
 

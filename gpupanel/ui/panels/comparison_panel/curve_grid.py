@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from gpupanel.domain.metric import Metric
 from gpupanel.domain.steps_line import STEP_METRICS
-from gpupanel.runs.history.metrics import METRICS
+from gpupanel.runs.history.metrics import METRICS, VALIDATED
 from gpupanel.ui import theme
 from gpupanel.ui.panels.comparison_panel.comparison_curves import ComparisonCurves
 from gpupanel.ui.plots.picture import PicturePlot
@@ -31,6 +31,8 @@ _FIRST = (
 )
 _FURTHER = tuple(name for name in STEP_METRICS if not any(name in row for row in _FIRST))
 _ROWS = (*_FIRST, *(_FURTHER[first : first + 2] for first in range(0, len(_FURTHER), 2)))
+
+_IN_ROWS = frozenset(name for row in _ROWS for name in row)
 
 
 class CurveGrid(QWidget):
@@ -55,7 +57,7 @@ class CurveGrid(QWidget):
         self._pointer: float | None = None
         self._metrics: tuple[Metric, ...] = ()
         self._drawn: dict[str, tuple[Curve, ...]] = {}
-        self.plots = {name: _plot(metric) for name, metric in METRICS.items()}
+        self.plots: dict[str, TimePlot] = {}
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(GRID)
@@ -63,13 +65,8 @@ class CurveGrid(QWidget):
         self._soon.timeout.connect(self.redraw)
         # The colours in legends are those of the moment at which they were drawn.
         theme.changes.changed.connect(self._draw_soon)
-        for plot in self.plots.values():
-            plot.setParent(self)
-            plot.hide()
-            plot.timeRangeChosen.connect(self.show_span)
-            plot.timeRangeReset.connect(self.show_whole)
-            plot.pointed.connect(self._take_pointer)
-            plot.curveToggled.connect(self.runToggled)
+        for metric in METRICS.values():
+            self._add_plot(metric)
 
     @property
     def shown(self) -> tuple[TimePlot, ...]:
@@ -147,16 +144,34 @@ class CurveGrid(QWidget):
         if metrics == self._metrics:
             return
         self._metrics = metrics
+        others = [metric.name for metric in metrics if metric.name not in _IN_ROWS]
+        for metric in metrics:
+            if metric.name not in self.plots:
+                self._add_plot(metric)
         for plot in self.plots.values():
             self._grid.removeWidget(plot)
             plot.setVisible(False)
-        for row, pair in enumerate(_ROWS):
+        # The training of a figure stands beside its validation.
+        figures = dict.fromkeys(name.removeprefix(VALIDATED) for name in others)
+        rows = (*_ROWS, *((name, f"{VALIDATED}{name}") for name in figures))
+        for row in range(len(rows), self._grid.rowCount()):
+            self._grid.setRowStretch(row, 0)
+        for row, pair in enumerate(rows):
             there = [metric.name for metric in metrics if metric.name in pair]
             there.sort(key=pair.index)
             for column, name in enumerate(there):
                 self._grid.addWidget(self.plots[name], row, column, 1, 3 - len(there))
                 self.plots[name].setVisible(True)
             self._grid.setRowStretch(row, 1 if there else 0)
+
+    def _add_plot(self, metric: Metric) -> None:
+        self.plots[metric.name] = plot = _plot(metric)
+        plot.setParent(self)
+        plot.hide()
+        plot.timeRangeChosen.connect(self.show_span)
+        plot.timeRangeReset.connect(self.show_whole)
+        plot.pointed.connect(self._take_pointer)
+        plot.curveToggled.connect(self.runToggled)
 
     @Slot(float, float)
     def show_span(self, start: float, end: float) -> None:

@@ -9,6 +9,7 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Severity
 from gpupanel.domain.strategy import StrategyKind
+from gpupanel.domain.task import Task
 from gpupanel.planning.prepare import Preparation
 from gpupanel.planning.tensorflow_calls import tensorflow_calls
 from gpupanel.runs.following.status import RunStatus
@@ -20,14 +21,14 @@ from gpupanel.ui.panels.plan_panel import plan_text
 from gpupanel.ui.panels.plan_panel.calls_box import CallsBox
 from gpupanel.ui.panels.plan_panel.memory_estimate_view import MemoryEstimateView
 from gpupanel.ui.panels.plan_panel.other_processes_list import OtherProcessesList
-from gpupanel.ui.panels.plan_panel.plan_tables import MemoryList, ProcessTable, ReplicaTable
+from gpupanel.ui.panels.plan_panel.plan_tables import MemoryList, ProcessTable
 from gpupanel.ui.panels.plan_panel.share_part import SharePart
 from gpupanel.ui.panels.plan_panel.stage_part import StagePart
-from gpupanel.ui.task_choices import Task
 from gpupanel.ui.widgets.device_report_box import DeviceReportBox
 from gpupanel.ui.widgets.labels import Caption, Note, breakable
 from gpupanel.ui.widgets.layouts import column_in, leave_focus
 from gpupanel.ui.widgets.problem_list import ProblemList
+from gpupanel.ui.widgets.replica_table import ReplicaTable
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -131,6 +132,7 @@ class PlanPanel(SettingsCard):
         self._show_sentence()
         self.estimate.setVisible(task == "train")
         self._show_test()
+        self._show_plan()
 
     def _show_test(self) -> None:
         plan = self._preparation.plan
@@ -237,7 +239,8 @@ class PlanPanel(SettingsCard):
 
     def _show_answers(self) -> None:
         status = self._status
-        self._answers.setVisible(status is not None)
+        # A program asks TensorFlow itself, if it uses it at all.
+        self._answers.setVisible(status is not None and not status.program)
         if status is not None:
             whose = "The last run" if status.has_ended else "The current run"
             self._answers.setStatus(status, self._device_labels, whose)
@@ -251,6 +254,8 @@ class PlanPanel(SettingsCard):
         self._stale.setVisible(plan is None and to_show)
         if plan is None:
             return
+        is_program = self._task == "script"
+        self.shares.setHidden(is_program)
         self.shares.setPlan(plan, self._device_labels, self._status)
         is_gang = len(plan.gang) > 1
         self._process_caption.setVisible(is_gang)
@@ -261,9 +266,12 @@ class PlanPanel(SettingsCard):
         has_replicas = plan.strategy is not StrategyKind.PARAMETER_SERVER
         self._replica_caption.setVisible(has_replicas)
         self._replicas.setVisible(has_replicas)
-        self._replica_caption.setText("Devices for layers" if plan.places else "Replicas")
-        self._replicas.setPlan(measured_shares.as_measured(plan, self._status), self._device_labels)
-        self._calls.setText(tensorflow_calls(plan.without_idle_replicas()))
+        caption = "Devices as the program sees them" if is_program else "Replicas"
+        self._replica_caption.setText("Devices for layers" if plan.places else caption)
+        measured = measured_shares.as_measured(plan, self._status)
+        self._replicas.setPlan(measured, self._device_labels, of_program=is_program)
+        calls = tensorflow_calls(plan.without_idle_replicas(), of_program=is_program)
+        self._calls.setText(calls)
 
     def _lay_out(self) -> None:
         self._summary.setWordWrap(True)

@@ -8,11 +8,11 @@ from gpupanel.domain.plan import LaunchPlan, PlannedDevice, ProcessRole
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.strategy import StrategyKind
+from gpupanel.domain.task import Task
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.planning.prepare import Preparation
 from gpupanel.runs.history.past_speed import PastSpeed
 from gpupanel.ui import formatting
-from gpupanel.ui.task_choices import Task
 
 _DOING = {
     "train": ("trains on", "train on", "a step"),
@@ -142,6 +142,10 @@ def _has(device: PlannedDevice, plan: LaunchPlan, variable: str, value: str) -> 
 
 def _division(plan: LaunchPlan, labels: Sequence[str], task: Task) -> str:
     where = " and ".join(dict.fromkeys(labels)) if len(labels) < 3 else f"{len(labels)} devices"
+    if task == "script":
+        copies = plan.strategy is StrategyKind.MIRRORED and len(plan.replicas) > 1
+        in_fit = ", with a copy of the model on each where it calls fit" if copies else ""
+        return f"the program runs on {where}{in_fit}"
     size = f"{formatting.count(plan.global_batch_size)} examples"
     if plan.strategy is StrategyKind.PARAMETER_SERVER:
         workers = _counted(len(plan.replicas), "worker")

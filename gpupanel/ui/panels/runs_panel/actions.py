@@ -57,6 +57,7 @@ class RunListActions:
         """
         for each in (self.open, self.use, self.export, self.rename, self.notes, self.baseline):
             each.setEnabled(len(chosen) == 1)
+        self.exports.setProgram(is_program=any(run.task == "script" for run in chosen))
         is_pinned = len(chosen) == 1 and chosen[0] == baseline
         self.baseline.setText("Unpin &baseline" if is_pinned else "Pin as &baseline")
         self.baseline.setToolTip("Keeps the run above all others, and compares others with it")

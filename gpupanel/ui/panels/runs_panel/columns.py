@@ -58,6 +58,10 @@ def _devices_text(names: tuple[str, ...]) -> str:
     )
 
 
+_TASKS: Final = {"script": "Own program"}
+"""Words for tasks whose name is not one."""
+
+
 def _whole(number: float | None) -> str:
     return formatting.DASH if number is None else formatting.count(round(number))
 
@@ -291,8 +295,8 @@ COLUMNS: tuple[Column[RunSummary], ...] = (
     ),
     Column(
         "Task",
-        "Whether it trained, evaluated or predicted.",
-        lambda run: _words(run.task),
+        "Whether it trained, evaluated, predicted or ran a program of your own.",
+        lambda run: _TASKS.get(run.task, _words(run.task)),
         lambda run: run.task,
         is_shown=False,
         key="task",

@@ -29,7 +29,6 @@ _TIP = (
 )
 _READ_AT_ONCE = 500
 """Runs whose texts are made in one turn: some milliseconds."""
-_TRAINING = "train"
 _TASKS = {"evaluate": "evaluation", "predict": "prediction"}
 """What a run of a task is called that is no training."""
 
@@ -108,7 +107,7 @@ class RunSearch(QObject):
         """The runs that only the switch keeps out of the table."""
         if not self.trainings_only.value():
             return ()
-        others = (run for run in self._table.runs if run.task != _TRAINING)
+        others = (run for run in self._table.runs if not run.is_training)
         is_found = self._is_found
         return tuple(run for run in others if is_found is None or is_found(run))
 
@@ -119,7 +118,7 @@ class RunSearch(QObject):
         """
         listed, content = self._table.runs, self._table.content
         if self.trainings_only.value():
-            listed = tuple(run for run in listed if run.task == _TRAINING)
+            listed = tuple(run for run in listed if run.is_training)
         count, found = len(listed), len(content.found_rows)
         runs = "1 run" if count == 1 else f"{formatting.count(count)} runs"
         shown = runs if found == count else f"{formatting.count(found)} of {runs}"
@@ -222,9 +221,7 @@ class RunSearch(QObject):
         if not self.trainings_only.value():
             self._table.set_search(is_found)
             return
-        self._table.set_search(
-            lambda run: run.task == _TRAINING and (is_found is None or is_found(run))
-        )
+        self._table.set_search(lambda run: run.is_training and (is_found is None or is_found(run)))
 
     def _say(self, text: str, tone: Tone) -> None:
         self.note.setText(visible_line(text))

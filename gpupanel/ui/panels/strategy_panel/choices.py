@@ -8,6 +8,7 @@ from gpupanel.domain.strategy import (
     StrategyKind,
     StrategySettings,
 )
+from gpupanel.domain.task import Task
 from gpupanel.planning.rules.inference_rules import INFERENCE_KINDS, NODE_INFERENCE_KINDS
 
 BY_HAND = "by_hand"
@@ -33,6 +34,20 @@ OPTIMIZER_STATES = (
     *(state.choice for state in OptimizerState),
     Choice(BY_HAND, "Divided by quotas", "You set how much each replica keeps, in proportion."),
 )
+PROGRAM_KINDS = (
+    Choice(
+        StrategyKind.ONE_DEVICE,
+        "The program as it is",
+        "It sees every chosen device, and uses of them what it is written for.",
+    ),
+    Choice(
+        StrategyKind.MIRRORED,
+        "A copy on each device, in Keras's fit",
+        "Where the program calls fit of a Keras model, each device has a copy of the model and "
+        "takes a part of each batch. Everything else runs as it is.",
+    ),
+)
+"""What the kinds mean to a program of the person's own, which has no others."""
 PLACEMENTS = (
     Choice(AUTO, "Automatic", "Balanced by parameters and activations when the run starts."),
     Choice(BY_HAND, "By hand", "You choose a device for each layer."),
@@ -82,13 +97,24 @@ class KindKeys:
         return StrategySettings.model_validate({"kind": kind, **known})
 
 
-def kinds_of_inference(*, on_cluster: bool) -> tuple[Choice, ...]:
+def kinds_of(task: Task, *, on_cluster: bool) -> tuple[Choice, ...]:
+    """The kinds that a task can have, on this machine or on a cluster."""
+    match task:
+        case "train":
+            return KINDS
+        case "script":
+            return PROGRAM_KINDS
+        case "evaluate" | "predict":
+            return _kinds_of_inference(on_cluster=on_cluster)
+
+
+def _kinds_of_inference(*, on_cluster: bool) -> tuple[Choice, ...]:
     """The kinds that put a whole model on each device, of this machine or of a cluster."""
     kinds = NODE_INFERENCE_KINDS if on_cluster else INFERENCE_KINDS
     return tuple(kind.choice for kind in kinds)
 
 
 def unoffered_label(kind: StrategyKind, *, on_cluster: bool) -> str:
-    """How a kind is called that evaluating and predicting do not offer."""
+    """How a kind is called that other tasks than training do not offer."""
     only = "one machine only" if on_cluster and kind in INFERENCE_KINDS else "training only"
     return f"{kind.label} ({only})"

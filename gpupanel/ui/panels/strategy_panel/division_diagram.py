@@ -10,6 +10,7 @@ from typing_extensions import override
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.ui.panels.strategy_panel.diagrams.diagram import Canvas, Diagram, Division
 from gpupanel.ui.panels.strategy_panel.diagrams.layers import LayerDiagram
+from gpupanel.ui.panels.strategy_panel.diagrams.program import ProgramDiagram
 from gpupanel.ui.panels.strategy_panel.diagrams.replicas import ReplicaDiagram
 from gpupanel.ui.panels.strategy_panel.diagrams.servers import ServerDiagram
 from gpupanel.ui.widgets.tips import wrapped
@@ -83,6 +84,8 @@ class DivisionDiagram(QWidget):
 
 def diagram_of(division: Division) -> Diagram:
     """The diagram of that division."""
+    if division.task == "script":
+        return ProgramDiagram(division)
     match division.plan.strategy:
         case (
             StrategyKind.ONE_DEVICE

@@ -7,10 +7,12 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
+from gpupanel.domain.choice import Choice
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.setting import Setting, setting_of, settings_of
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.domain.task import Task
 from gpupanel.domain.value import MOST_PLACES
 from gpupanel.planning.layers import ModelLayer, places_of, split_evenly
 from gpupanel.planning.shares import proportional_shares
@@ -30,7 +32,6 @@ from gpupanel.ui.panels.strategy_panel.diagrams.diagram import Division
 from gpupanel.ui.panels.strategy_panel.division_diagram import MOST_DRAWN, DivisionDiagram
 from gpupanel.ui.panels.strategy_panel.placement_editor import PlacementEditor
 from gpupanel.ui.panels.strategy_panel.share_fields import ShareFields
-from gpupanel.ui.task_choices import Task
 from gpupanel.ui.widgets.buttons import FoldButton
 from gpupanel.ui.widgets.labels import Note
 from gpupanel.ui.widgets.tips import teach
@@ -108,8 +109,9 @@ class StrategyPanel(SettingsCard):
         self._kind.setValue(
             value.kind, unoffered=choices.unoffered_label(value.kind, on_cluster=self._on_cluster)
         )
-        self._sentence.setText(value.kind.description)
-        self.set_summary(value.kind.label)
+        meant = self._meaning(value.kind)
+        self._sentence.setText(meant.description)
+        self.set_summary(meant.label)
         shares = value.shares if isinstance(value.shares, tuple) else None
         self._shares.setValue(
             value.shares if isinstance(value.shares, str) else BY_HAND,
@@ -163,8 +165,7 @@ class StrategyPanel(SettingsCard):
         """What the devices are to do: it decides what is offered, and the drawing shows it."""
         self._task, self._on_cluster = task, on_cluster
         trains = task == "train"
-        kinds = choices.KINDS if trains else choices.kinds_of_inference(on_cluster=on_cluster)
-        self._kind.setOffered(kinds)
+        self._kind.setOffered(choices.kinds_of(task, on_cluster=on_cluster))
         self._shares.setOffered(choices.SHARES if trains else choices.INFERENCE_SHARES)
         self.setValue(self._value)
 
@@ -245,6 +246,9 @@ class StrategyPanel(SettingsCard):
         shown = {each.name: each.applies_in(value) for each in settings_of(StrategySettings)}
         for name in ("all_reduce", "optimizer_state"):
             shown[name] &= self._task == "train"
+        if self._task == "script":
+            # The rest is for a loop of gpupanel's own.
+            shown = {name: name == "kind" for name in shown}
         shown["shares"] &= value.divides_batches
         is_off = not value.peer_to_peer
         shown["peer_to_peer"] &= shown["all_reduce"] and (self._has_gpu_pairs or is_off)
@@ -272,8 +276,16 @@ class StrategyPanel(SettingsCard):
         chosen = self._value.placement if isinstance(self._value.placement, dict) else {}
         return Division(plan, self._device_labels, self._task, places_of(self._layers, chosen))
 
+    def _meaning(self, kind: StrategyKind) -> Choice:
+        """What it means to the task."""
+        offered = choices.kinds_of(self._task, on_cluster=self._on_cluster)
+        return next((each for each in offered if each.value == kind), kind.choice)
+
     def _change_kind(self, kind: str) -> None:
-        self._take(self._keys.settings(StrategyKind(kind)).model_dump())
+        chosen = StrategyKind(kind)
+        is_bare = self._task == "script"
+        settings = StrategySettings(kind=chosen) if is_bare else self._keys.settings(chosen)
+        self._take(settings.model_dump())
 
     def _change_workers(self) -> None:
         self._change("workers", self._workers.value())

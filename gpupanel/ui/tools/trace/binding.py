@@ -134,7 +134,7 @@ class TraceBinding(ToolDialogBinding["TraceDialog"]):
     @Slot()
     def _see_run(self) -> None:
         status = self._control.shown_status
-        self._action.setEnabled(status is not None and not status.evaluates)
+        self._action.setEnabled(status is not None and status.trains)
         self._live.banner.buttons.setTraceOffered(offered=_trains(status))
         is_shown = self._known is not None and self._known.layout == self._control.shown
         if self._dialog is not None and is_shown:
@@ -143,4 +143,4 @@ class TraceBinding(ToolDialogBinding["TraceDialog"]):
 
 def _trains(status: RunStatus | None) -> bool:
     """Whether it does training steps, or will."""
-    return status is not None and not status.evaluates and not status.has_ended
+    return status is not None and status.trains and not status.has_ended

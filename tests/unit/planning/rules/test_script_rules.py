@@ -125,3 +125,11 @@ def test_that_it_is_said_whom_a_limit_does_not_reach() -> None:
     )
     assert (hint.code, hint.severity) == ("script_memory_limit", "hint")
     assert (warning.code, warning.severity) == ("script_memory_limit", "warning")
+
+
+def test_that_without_a_program_that_alone_is_said() -> None:
+    mirrored = StrategySettings(kind=StrategyKind.MIRRORED)
+    limited = {"default": LimitedMemory(limit_mib=4096)}
+    (problem,) = prepare(program("", strategy=mirrored, memory=limited), TWO_UNEQUAL).problems
+    assert (problem.code, problem.field) == ("script_missing", "script.path")
+    assert problem.is_error

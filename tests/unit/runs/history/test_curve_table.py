@@ -5,7 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from gpupanel.domain.events import EpochDone, RunStarted, StepsDone, TrainingResumed, encode_event
+from gpupanel.domain.events import (
+    EpochDone,
+    FiguresReported,
+    RunStarted,
+    StepsDone,
+    TrainingResumed,
+    encode_event,
+)
 from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.history.curve_table import WritingCancelledError, write_curve_table
@@ -108,3 +115,12 @@ def test_that_a_run_that_is_gone_has_nothing(tmp_path):
     reader = CurveReader(RunLayout(tmp_path / "gone"))
     assert not reader.read()
     assert reader.points() == {}
+
+
+def test_that_figures_of_a_program_stand_in_the_table_whatever_they_are_called(tmp_path):
+    reported = FiguresReported(time_s=1002.0, step=1, figures={'a,"b"\n': 0.5, "reward": 0.25})
+    layout = run_with(tmp_path / "run", step(1, 2.0), reported)
+    write_curve_table(tmp_path / "curves.csv", [layout])
+    found = [row[3:] for row in rows(tmp_path / "curves.csv")]
+    assert ['a,"b"\\n', "0.5"] in found
+    assert ["reward", "0.25"] in found

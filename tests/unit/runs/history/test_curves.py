@@ -5,7 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpupanel.domain.events import EpochDone, RunEnded, RunStarted, StepsDone, TrainingResumed
+from gpupanel.domain.events import (
+    MOST_FIGURES,
+    EpochDone,
+    FiguresReported,
+    FitBegan,
+    RunEnded,
+    RunStarted,
+    ScriptStarted,
+    StepsDone,
+    TrainingResumed,
+)
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.runs.following.steps import StepBatch
 from gpupanel.runs.history.curves import CurveRecorder
@@ -174,3 +184,60 @@ def test_that_a_curve_of_every_third_epoch_has_its_values_also_when_it_is_thinne
     # The mean of a span is near the value at its end, of values that rise evenly.
     assert np.abs(thinned.values - thinned.steps - 100.0).max() < 300 / 16
     assert np.diff(thinned.values).min() > 0.0
+
+
+def figures(time_s: float, number: int | None, **reported: float) -> FiguresReported:
+    return FiguresReported(time_s=time_s, step=number, figures=reported)
+
+
+def test_that_figures_of_a_program_are_curves_by_its_own_names():
+    recorder = recorded(
+        ScriptStarted(time_s=1000.0, pid=1, program="train.py"),
+        FitBegan(time_s=1000.0, epochs=2, steps_per_epoch=5),
+        step(1001.0, 1, 2.0),
+        figures(1001.0, 1, reward=0.5),
+        figures(1002.0, 2, reward=0.75),
+        figures(1003.0, None, reward=1.0, val_reward=0.25),
+    )
+    curves = recorder.points()
+    assert set(curves) == {"loss", "examples_per_second", "reward", "val_reward"}
+    assert curves["reward"].steps.tolist() == [1, 2]
+    assert curves["reward"].values.tolist() == [0.5, 1.0]
+    assert curves["reward"].times_s.tolist() == [1.0, 3.0]
+    assert curves["val_reward"].values.tolist() == [0.25]
+    assert (recorder.step, recorder.steps_per_epoch) == (2, 5)
+
+
+def test_that_a_figure_that_is_called_as_a_metric_is_not_taken_for_it():
+    curves = recorded(step(1001.0, 1, 2.0, 0.5), figures(1001.0, 1, accuracy=87.0)).points()
+    assert curves["accuracy"].values.tolist() == [0.5]
+    assert curves["accuracy (reported)"].values.tolist() == [87.0]
+    own = recorded(figures(1001.0, 1, auc=0.5), figures(1001.0, 1, val_auc=0.25)).points()
+    assert set(own) == {"auc (reported)", "val_auc (reported)"}
+
+
+def test_that_what_fit_gives_with_its_steps_is_the_twin_of_what_it_validates():
+    fit = FitBegan(time_s=1000.0, epochs=2)
+    curves = recorded(fit, figures(1001.0, 1, auc=0.5), epoch(1002.0, 1, val_auc=0.25)).points()
+    assert set(curves) == {"auc", "val_auc"}
+
+
+def test_that_figures_that_are_reported_again_replace_those_before():
+    recorder = recorded(
+        figures(1001.0, 1, reward=0.1),
+        figures(1002.0, 2, reward=0.2),
+        figures(1003.0, 3, reward=0.3),
+        TrainingResumed(time_s=1004.0, path="c", step=1, epoch=1),
+        figures(1005.0, 2, reward=0.9),
+    )
+    assert recorder.points()["reward"].values.tolist() == [0.1, 0.9]
+
+
+def test_that_no_more_figures_are_kept_than_are_drawn():
+    many = (figures(1001.0, 1, **{f"figure {number}": 1.0}) for number in range(MOST_FIGURES + 5))
+    assert len(recorded(*many).points()) == MOST_FIGURES
+
+
+def test_that_figures_are_thinned_as_all_curves_are():
+    many = (figures(1001.0 + number, number, reward=1.0) for number in range(1, 1_001))
+    assert len(recorded(*many, most_points=100).points()["reward"]) <= 100

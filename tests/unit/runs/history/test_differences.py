@@ -8,6 +8,7 @@ from gpupanel.domain.memory import LimitedMemory
 from gpupanel.domain.model import CnnModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import DeviceDescription, DeviceSettings, Profile
+from gpupanel.domain.script import ScriptSettings
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.time_spent import ReplicaTime, TimeSpent
 from gpupanel.domain.training import TrainingSettings
@@ -134,3 +135,14 @@ def test_that_what_runs_took_is_compared_where_any_of_them_knows_it():
     assert rows["energy.per_epoch"] == ("1.50 Wh", None)
     assert "energy.per_million_examples" not in rows
     assert taken([older, older]) == ()
+
+
+def test_that_programs_differ_in_what_they_are_given_and_in_nothing_else():
+    first = Profile(name="a", task="script", script=ScriptSettings(path="/a.py"))
+    second = Profile(
+        name="a", task="script", script=ScriptSettings(path="/a.py", arguments=("--x",))
+    )
+    on_one = first.model_copy(update={"devices": DeviceSettings(visible=(RTX_4090.key,))})
+    assert found(first, second) == {"script.arguments": ("[]", '["--x"]')}
+    planned_both = differences((first, on_one), (plan(first), plan(on_one)))
+    assert {each.key for each in planned_both} == {"devices.visible", "plan.devices"}

@@ -10,9 +10,9 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPainterPath, QPen, QPolygonF
 
 from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.task import Task
 from gpupanel.ui import formatting, theme
 from gpupanel.ui.device_labels import DeviceLabels
-from gpupanel.ui.task_choices import Task
 from gpupanel.ui.widgets.share_segment import ink_on
 
 
