@@ -36,7 +36,7 @@ def profile_of_program(path: Path, arguments: list[str], python: Path | None = N
         "path": str(path),
         "arguments": arguments,
         "working_directory": str(folder),
-        "python": _python(python) if path.suffix == PYTHON_SUFFIX else "",
+        "python": _python(python) if path.suffix.lower() == PYTHON_SUFFIX else "",
         "environment": shell_variables_of_program(os.environ, str(folder)),
     }
     return profile_from_document({"name": as_utf8(path.stem)[:LONGEST_NAME], "script": script})

@@ -102,7 +102,7 @@ class ScriptSettings(Value):
     @property
     def is_python(self) -> bool:
         """Whether a Python runs it; else it is executed by itself."""
-        return self.path.endswith(PYTHON_SUFFIX)
+        return self.path.lower().endswith(PYTHON_SUFFIX)
 
     @property
     def name(self) -> str:

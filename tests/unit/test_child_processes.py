@@ -21,14 +21,20 @@ STARTING = {
     "runs/tensorboard.py",
     "trainer/__main__.py",
     "trainer/datasets/catalogue/preparing.py",
+    "trainer/own_program/process.py",
     "trainer/private_network.py",  # a copy of itself
 }
 """The modules that start a process; a new one hands on the environment as these do."""
+
+OWN_PROGRAM = "trainer/own_program/process.py"
+"""Starts what a person trusts, as their terminal would: in their folder, with their variables."""
 
 BEGINS_AGAIN = "trainer/__main__.py"
 """The one module that begins its own process again: with all that its supervisor gave to it."""
 
 NAMING_PYTHON = {
+    "cli/own_program.py",  # whether a program's Python is this one
+    "trainer/own_program/command.py",  # runs a file: Python searches that file's folder alone
     CHILD_COMMAND,
     "devices/doctor/examination.py",  # says which Python it is
     "devices/doctor/support_memory.py",  # remembers for which Python
@@ -146,9 +152,12 @@ def test_that_each_start_hands_on_the_environment_of_a_child(path: str) -> None:
             assert not call.keywords
         elif name in STARTS - {"os.fork"}:
             given = {word.arg: word.value for word in call.keywords}
-            assert ast.unparse(given["env"]).startswith("child_environment("), name
+            is_own = path == OWN_PROGRAM
+            environment = "environment_of(script, " if is_own else "child_environment("
+            folder = "working_directory_of(script)" if is_own else "WORKING_DIRECTORY"
+            assert ast.unparse(given["env"]).startswith(environment), name
             assert "shell" not in given
-            assert ast.unparse(given["cwd"]) == "WORKING_DIRECTORY", name
+            assert ast.unparse(given["cwd"]) == folder, name
 
 
 def test_that_no_other_module_names_python_or_a_module_to_run() -> None:
@@ -176,5 +185,6 @@ def test_that_only_code_that_a_person_trusts_is_evaluated() -> None:
         for path, tree in parsed_package().items()
     }
     assert {path for path, found in names.items() if found} <= {
+        "script_process/start.py",
         "trainer/user_code.py",
     }
