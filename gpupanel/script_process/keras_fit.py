@@ -121,6 +121,8 @@ def _callback(
             if epoch == kept.epochs and epoch > self._offset:
                 self._first_step, self._first_epoch, self._step = kept.before
                 self._reported = self._step
+                step, done = self._first_step + self._step, epoch - self._offset
+                reports.write("resumed", step=step, epoch=self._first_epoch + done + 1)
             if not self._has_begun:
                 self._has_begun = True
                 epochs = self._first_epoch + self.params["epochs"] - self._offset

@@ -160,7 +160,9 @@ def _restarted_words(status: RunStatus, restart: RunRestarted) -> str:
         done = "Resumed" if asked else "Restarted"
         return f"{done} from step {formatting.count(status.resumed.step)}{counted}{why or '.'}"
     if status.step and status.first_step_time_s is not None:
-        return f"Started again from the beginning{counted}{why or '.'}"
+        # What a program of the person's own begins with, it alone knows.
+        place = "" if status.program else " from the beginning"
+        return f"Started again{place}{counted}{why or '.'}"
     doing = "Resuming…" if asked else f"Restarting{counted}"
     return f"{doing}{why}"
 

@@ -15,6 +15,7 @@ from gpupanel.domain.events import (
     RunRestarted,
     ScriptStarted,
     StepsDone,
+    TrainingResumed,
 )
 from gpupanel.domain.profile_toml import parse_profile
 from gpupanel.domain.request import Request
@@ -377,6 +378,8 @@ def test_that_a_suspended_fit_continues_with_the_losses_of_one_that_was_not(
     (wanted,) = (line for line in alone.stdout.splitlines() if line.startswith("SAID"))
     assert wanted in ran.log.splitlines()
     assert written == (programs.folder / "log.csv").read_text()
+    first, second = (event.epoch for event in ran.of(TrainingResumed))
+    assert 2 < first < second
     # Nothing is left that another start would take for its own.
     assert not list(ran.layout.script_files.glob("fit*"))
 

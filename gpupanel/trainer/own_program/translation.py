@@ -16,6 +16,7 @@ from gpupanel.domain.events import (
     KnownEvent,
     ProblemReported,
     StepsDone,
+    TrainingResumed,
 )
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.steps_line import StepsLine
@@ -34,7 +35,8 @@ class ProgramReport(msgspec.Struct):
         kind: ``fit``, ``steps`` and ``epoch`` of Keras's fit; ``figures`` of a loop of the person's
             own; ``asks``: it looks whether it should stop; ``failed``: what it raised;
             ``passed_over``: what it said of devices; ``device_missing``; ``keras_not_watched``;
-            ``suspended``: it ends because it was asked to; ``kept_unreadable``: what it was to
+            ``suspended``: it ends because it was asked to; ``resumed``: its fit continues with
+            that epoch; ``kept_unreadable``: what it was to
             continue from.
         s: How long the steps or the epoch took.
         place: File and line of what it raised.
@@ -51,6 +53,7 @@ class ProgramReport(msgspec.Struct):
         "device_missing",
         "keras_not_watched",
         "suspended",
+        "resumed",
         "kept_unreadable",
     ]
     time_s: float
@@ -117,6 +120,8 @@ class Translation:
                 return self._steps_of_fit(report, now_s)
             case "epoch":
                 return self._epoch_of_fit(report, now_s)
+            case "resumed":
+                return self._resumed(report, now_s)
             case "figures":
                 return self._own(report, now_s)
             case "asks":
@@ -138,6 +143,12 @@ class Translation:
         self._is_first_of_fit = True
         self.can_suspend |= report.keeps
         return [FitBegan(time_s=now_s, epochs=epochs, steps_per_epoch=_count(report.steps))]
+
+    def _resumed(self, report: ProgramReport, now_s: float) -> list[KnownEvent]:
+        step, epoch = _count(report.step), _count(report.epoch)
+        if step is None or epoch is None:
+            return []
+        return [TrainingResumed(time_s=now_s, path="program/fit.npz", epoch=epoch, step=step)]
 
     def _steps_of_fit(self, report: ProgramReport, now_s: float) -> list[KnownEvent]:
         step, steps, epoch = _count(report.step), _count(report.steps), _count(report.epoch)
