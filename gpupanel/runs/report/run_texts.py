@@ -24,5 +24,8 @@ def moment_text(seconds: float | None) -> str:
 
 
 def metric_title(name: str) -> str:
-    """A metric as people read it: "Mean absolute error" of ``mean_absolute_error``."""
-    return _TITLES[name]
+    """A metric as people read it: "Mean absolute error" of ``mean_absolute_error``.
+
+    One of a person's own code is called as that calls it.
+    """
+    return _TITLES.get(name, name)

@@ -145,6 +145,8 @@ class Examples:
         features: ``uint8`` or ``float32``, first axis the examples; or where they are read from.
         labels: ``int32`` class numbers, one an example; or ``float32`` values, shape [examples] or
             [examples, values]; or labels that are 0 or 1, ``float32``, shape [examples, labels].
+            Where they are arrays (:attr:`DataSet.arrays_of`), as many of these as the arrays have
+            places, shape [examples, ...].
         unreadable: The examples whose features mean nothing, with why they could not be read:
             others stand in for them (:mod:`gpupanel.trainer.datasets.replaced_examples`).
     """
@@ -165,6 +167,12 @@ class Examples:
     def example_bytes(self) -> int:
         """What the features of one example take in memory."""
         return math.prod(self.feature_shape) * self.features.dtype.itemsize
+
+    @property
+    def carried_bytes(self) -> int:
+        """The same with its labels, which may be arrays."""
+        labels = math.prod(self.labels.shape[1:]) * self.labels.dtype.itemsize
+        return self.example_bytes + labels
 
     @property
     def in_memory(self) -> Array | None:
@@ -244,6 +252,10 @@ class DataSet:
         validation: A validation set of the source's own.
         class_names: In the order of the class numbers, or of the labels; empty where values are
             predicted.
+        arrays_of: What each place of the labels is, where these are arrays: masks, sequences,
+            images. ``None``: an example has one label, or a row of them.
+        learns_inputs: Each example is what is to be predicted of it, scaled as the model takes it:
+            the labels are none, and of no meaning. They are arrays then.
         greatest: The greatest value a pixel can have, for :attr:`Scaling.DIVIDE`.
         files: What the examples are read from, a file each, or a file for each array; ``None``
             where all came from one file.
@@ -267,6 +279,8 @@ class DataSet:
     test: Examples | None = None
     validation: Examples | None = None
     class_names: tuple[str, ...] = ()
+    arrays_of: Target | None = None
+    learns_inputs: bool = False
     scaling: Scaling = Scaling.NONE
     greatest: float = 1.0
     files: DataFiles | None = None
@@ -292,10 +306,27 @@ class DataSet:
 
     @property
     def target(self) -> Target:
-        """What the labels are."""
+        """What the labels are; of arrays, what each place of them is."""
+        if self.arrays_of is not None:
+            return self.arrays_of
         if not self.class_names:
             return Target.VALUES
         return Target.CLASSES if self.training.labels.ndim == 1 else Target.LABELS
+
+    @property
+    def label_shape(self) -> tuple[int, ...]:
+        """The shape of what is to be predicted of one example, as the labels say it."""
+        examples = self.training
+        return examples.feature_shape if self.learns_inputs else tuple(examples.labels.shape[1:])
+
+    @property
+    def output_shape(self) -> tuple[int, ...]:
+        """The shape of what a model has to give for one example."""
+        if self.arrays_of is None:
+            is_of_values = self.target is Target.VALUES
+            return (math.prod(self.label_shape) if is_of_values else len(self.class_names),)
+        classes = (len(self.class_names),) if self.target is Target.CLASSES else ()
+        return (*self.label_shape, *classes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

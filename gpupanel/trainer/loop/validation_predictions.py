@@ -70,7 +70,9 @@ class ValidationPredictions:
         self._log: LineLog | None = None
         self._features: Array | None = None
         self._labels: Array | None = None
-        self._is_over = split.validation is None or not run.leads
+        # Of arrays, and of what the person's own loss alone knows, nothing is said.
+        says_something = split.validation is not None and learner.built.gives_rows
+        self._is_over = not says_something or not run.leads
         self._took_s = 0.0
         self._ended_s: float | None = None
         self._written_epoch = 0

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 import keras
 import numpy as np
@@ -35,7 +36,8 @@ class BuiltModel:
         trained: From raw features to logits (classes) or standardised values: what the loss is
             computed from, since it is exact there. Its layers may be made for a strategy.
         value_units: Standard deviations of the values to be predicted, in their units, shape
-            [outputs]; empty where the labels are classes.
+            [outputs]; empty where the labels are classes or arrays, or the loss is the person's
+            own: nothing is standardised then.
         value_means: Their means, likewise.
         settings: What it was built from.
         building: And with what.
@@ -46,6 +48,18 @@ class BuiltModel:
     value_means: Floats
     settings: ModelSettings
     building: Building
+
+    @property
+    def gives_rows(self) -> bool:
+        """Whether an example has a row of outputs, of classes, labels or values."""
+        return self.output_form == "row"
+
+    @property
+    def output_form(self) -> Literal["row", "arrays", "own"]:
+        """What outputs are; see :class:`~gpupanel.domain.trained_on.TrainedOn`."""
+        if self.building.has_own_loss:
+            return "own"
+        return "row" if self.building.data.arrays_of is None else "arrays"
 
     @property
     def waits_within(self) -> bool:
@@ -74,10 +88,11 @@ class BuiltModel:
             self.building.code,
             begins=False,
             start_model=self.building.start_model,
+            has_own_loss=self.building.has_own_loss,
         )
         inputs = plain.inputs
         outputs = network_of(self.settings).outputs(self.settings, inputs, plain)
-        model = keras.Model(inputs, self._last(plain.data.target)(outputs), name="model")
+        model = keras.Model(inputs, self.last_layer()(outputs), name="model")
         # By their places: Keras numbers what has no name through the whole process.
         learned = [layer for layer in self.trained.layers if layer.weights]
         made = [layer for layer in model.layers if layer.weights]
@@ -89,14 +104,19 @@ class BuiltModel:
             same.set_weights([(instead or {}).get(id(weight), now) for weight, now in of_weight])
         return model
 
-    def _last(self, target: Target) -> keras.layers.Layer:
-        """The layer that turns logits into probabilities or values."""
+    def last_layer(self) -> keras.layers.Layer:
+        """What turns logits into probabilities or values, made anew; other outputs stay so."""
+        target = self.building.data.target
+        if self.building.has_own_loss:
+            return keras.layers.Activation("linear", name="given", dtype="float32")
         match target:
             case Target.CLASSES:
                 return keras.layers.Softmax(name="probabilities", dtype="float32")
             case Target.LABELS:
                 return keras.layers.Activation("sigmoid", name="probabilities", dtype="float32")
         units, means = self.value_units.tolist(), self.value_means.tolist()
+        if not units:
+            return keras.layers.Activation("linear", name="values", dtype="float32")
         one = len(units) == 1
         return keras.layers.Rescaling(
             scale=units[0] if one else units,
@@ -140,7 +160,8 @@ def build_model(model: ModelSettings, building: Building) -> BuiltModel:
     trained = keras.Model(inputs, outputs, name="trained")
     prepare_batch_norms(trained, across_replicas=_synchronizes(model, building))
     units = means = np.empty(0, np.float32)
-    if building.data.target is Target.VALUES:
+    is_row = building.data.arrays_of is None and not building.has_own_loss
+    if is_row and building.data.target is Target.VALUES:
         columns = building.training.labels.reshape(len(building.training), -1)
         found = statistics(columns)
         units, means = found.deviation, found.mean

@@ -5,6 +5,7 @@ import tensorflow as tf
 
 from gpupanel.domain.data import Target
 from gpupanel.domain.model import Outputs
+from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.models.network import Building
 from gpupanel.trainer.models.output_ending import ENDINGS, ModelMisfitError, check_ending
 from gpupanel.trainer.parts.given_models import with_plain_ends
@@ -33,7 +34,6 @@ def checked_model(
         ModelMisfitError: It cannot be trained here.
         ProblemError: Nothing shows whether it ends in probabilities.
     """
-    outputs = building.output_count
     if not isinstance(model, keras.Model):
         raise ModelMisfitError(f"it is a {type(model).__name__}, not a Keras model")
     if isinstance(model, keras.Sequential) and not model.built:
@@ -50,23 +50,56 @@ def checked_model(
             f"it takes examples of the shape {tuple(inputs[0].shape[1:])}, but they have the "
             f"shape {shape}"
         )
-    if tuple(given[0].shape[1:]) != (outputs,):
-        raise ModelMisfitError(
-            f"it gives {tuple(given[0].shape[1:])} an example, but {outputs} are needed"
-        )
+    _check_outputs(model, shape, building)
     model = with_plain_ends(model)
-    return model if are_logits else _with_logits(model, building.data.target, said)
+    is_left = are_logits or building.has_own_loss
+    return model if is_left else _with_logits(model, building.data, said)
 
 
-def _with_logits(model: keras.Model, target: Target, said: Outputs | None) -> keras.Model:
+def _check_outputs(model: keras.Model, shape: tuple[int, ...], building: Building) -> None:
+    if building.has_own_loss:
+        return  # which is tried with them
+    given = tuple(model.outputs[0].shape[1:])
+    if building.data.arrays_of is None:
+        if given != building.data.output_shape:
+            raise ModelMisfitError(
+                f"it gives {given} an example, but {building.output_count} are needed"
+            )
+        return
+    if None in given:
+        given = tuple(model.compute_output_shape((None, *shape))[1:])
+    wanted = building.data.output_shape
+    has_channel = building.data.target is not Target.CLASSES and given == (*wanted, 1)
+    if given != wanted and not has_channel:
+        raise ModelMisfitError(
+            f"it gives {given} an example, but {labels_text(building.data)} need {wanted}"
+        )
+
+
+def labels_text(data: DataSet) -> str:
+    """What the labels of an example are that is an array, with their shape."""
+    match data.target:
+        case Target.CLASSES:
+            return f"labels {data.label_shape} of {len(data.class_names):,} classes"
+        case Target.LABELS:
+            return f"labels {data.label_shape} of 0 or 1"
+    if data.learns_inputs:
+        return f"examples {data.label_shape}, which are what is to be predicted,"
+    return f"labels {data.label_shape} of values"
+
+
+def _with_logits(model: keras.Model, data: DataSet, said: Outputs | None) -> keras.Model:
     """The model, or what of it comes before its softmax or sigmoid; values as they are."""
-    ending = ending_of(model)
+    target, are_arrays = data.target, data.arrays_of is not None
+    if are_arrays and target is Target.VALUES:
+        return model  # in their own unit: it may end in whatever keeps to their range
+    ending = ending_of(model, of_places=are_arrays)
     is_single = tuple(model.outputs[0].shape[1:]) == (1,)
     check_ending(ending, target, said, is_single=is_single)
     if target is Target.VALUES:
         return model
     if ending == ENDINGS[target]:
-        return before_ending(model, ending)
+        return before_ending(model, ending, of_places=are_arrays)
     if said is Outputs.PROBABILITIES:
         return with_logarithms(model, of_labels=target is Target.LABELS)
     return model

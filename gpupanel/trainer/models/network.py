@@ -11,7 +11,6 @@ from typing import Protocol, TypeVar
 
 import keras
 
-from gpupanel.domain.data import Target
 from gpupanel.domain.model import Model, ModelSettings
 from gpupanel.trainer.datasets.examples import DataSet, Examples
 from gpupanel.trainer.parts.placed_layer import on_the_host, put_beside_input
@@ -39,6 +38,7 @@ class Building:
         begins: Whether its first weights matter; else others take their place.
         start_model: A run's copy of the saved model that is trained further; ``None``: the file
             itself is read.
+        has_own_loss: Code of the person's own says what outputs mean: they stay as they are.
     """
 
     data: DataSet
@@ -48,6 +48,7 @@ class Building:
     hook: LayerHook = _leave_as_it_is
     begins: bool = True
     start_model: Path | None = None
+    has_own_loss: bool = False
 
     @property
     def inputs(self) -> keras.KerasTensor:
@@ -57,9 +58,7 @@ class Building:
     @property
     def output_count(self) -> int:
         """Outputs of the last layer: one a class or label, or one a value that is predicted."""
-        if self.data.target is Target.VALUES:
-            return math.prod(self.training.labels.shape[1:])
-        return len(self.data.class_names)
+        return math.prod(self.data.output_shape)
 
     def made_whole(self, make: Callable[[], keras.Model]) -> keras.Model:
         """A model that a library builds, of layers that are shown to the hook before.

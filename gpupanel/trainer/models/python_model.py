@@ -15,7 +15,8 @@ _NAME = "python_model"
 _FUNCTION = "build_model"
 _CONTRACT = (
     "build_model(input_shape, outputs) gives a keras.Sequential or keras.Model(inputs, outputs) "
-    "that takes one example of input_shape and gives that many outputs."
+    "that takes one example of input_shape and gives that many outputs; where labels are arrays, "
+    "outputs is the shape of what it gives."
 )
 
 
@@ -29,7 +30,9 @@ class _PythonModel(Network[PythonModel]):
         if building.code is None:
             raise ValueError("a model of the person's own code needs the code")
         shape = building.training.feature_shape
-        built = building.code.function(_FUNCTION)(shape, building.output_count)
+        data = building.data
+        outputs = building.output_count if data.arrays_of is None else data.output_shape
+        built = building.code.function(_FUNCTION)(shape, outputs)
         try:
             built = checked_model(built, shape, building, model.outputs)
             _check_weights(built)

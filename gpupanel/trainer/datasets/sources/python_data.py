@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from typing_extensions import override
@@ -10,22 +10,30 @@ from typing_extensions import override
 from gpupanel.domain.data import MOST_CLASSES, PythonData, Scaling, Target
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.visible_text import as_utf8
+from gpupanel.trainer.datasets.array_labels import arrays_refused, checked_arrays
 from gpupanel.trainer.datasets.checks import (
     ArrayName,
     check_lengths,
     checked_features,
 )
-from gpupanel.trainer.datasets.examples import Array, DataSet, Examples
+from gpupanel.trainer.datasets.examples import AllExamples, Array, DataSet, Examples
 from gpupanel.trainer.datasets.labels import Labels, checked_labels
 from gpupanel.trainer.datasets.python_rows import python_rows
-from gpupanel.trainer.datasets.source import Reading, Source
+from gpupanel.trainer.datasets.source import Reading, Source, all_examples
 from gpupanel.trainer.memory_shortage import is_out_of_memory
-from gpupanel.trainer.parts.loaded_parts import PARTS_OF_DATA, gives_rows, parts_by_name, rows_given
+from gpupanel.trainer.parts.loaded_parts import (
+    PARTS_OF_DATA,
+    are_arrays,
+    gives_rows,
+    parts_by_name,
+    rows_given,
+)
 from gpupanel.trainer.user_code import RunCode, exits_reported
 
 _CONTRACT = (
     'load() gives {"x": examples, "y": labels}, if need be with "x_test", "y_test" and '
-    '"class_names"; or (x, y); or ((x, y), (x_test, y_test)).'
+    '"class_names"; or (x, y); or ((x, y), (x_test, y_test)). Where the examples themselves are to '
+    'be predicted, "y" is left out, and data.predicts is "values".'
 )
 
 _NOT_CARRIED_OUT = Problem(
@@ -79,20 +87,41 @@ class _Loaded:
             training=training,
             test=test,
             class_names=names,
+            arrays_of=labels.target if labels.are_arrays else None,
+            learns_inputs=self._learns_inputs,
             scaling=Scaling.DIVIDE if is_pixels else Scaling.NONE,
             greatest=255.0 if is_pixels else 1.0,
         )
+
+    @property
+    def _learns_inputs(self) -> bool:
+        """Whether there are no labels, and what is predicted are the examples themselves."""
+        has_labels = "y" in self.parts or "y_test" in self.parts
+        return self.settings.predicts is Target.VALUES and not has_labels
 
     def _examples(self, x: str, y: str, class_count: int | None) -> tuple[Examples, Labels]:
         of, labels_of = self._name(x), self._name(y)
         rows = python_rows(self.parts.get(x), self.code, of, self.settings.cache)
         features = rows or checked_features(self._array(x), of)
-        differ = self.must_differ and x == "x"
-        labels = checked_labels(
-            self._array(y), labels_of, self.settings.predicts, class_count, must_differ=differ
-        )
+        if self._learns_inputs:
+            none = np.zeros(features.shape[0], np.int32)
+            labels = Labels(none, Target.VALUES, outputs=0, are_arrays=True)
+        else:
+            differ = self.must_differ and x == "x"
+            labels = self._labels(self._array(y), labels_of, class_count, must_differ=differ)
         check_lengths(features, labels.array, of, labels_of)
         return Examples(features, labels.array), labels
+
+    def _labels(
+        self, raw: Array, name: ArrayName, class_count: int | None, *, must_differ: bool
+    ) -> Labels:
+        target = self.settings.predicts
+        checked = (
+            checked_arrays
+            if are_arrays(raw, of_classes=target is Target.CLASSES)
+            else checked_labels
+        )
+        return checked(raw, name, target, class_count, must_differ=must_differ)
 
     def _array(self, name: str) -> Array:
         if name not in self.parts:
@@ -159,6 +188,15 @@ class _Python(Source[PythonData]):
         if reading.code is None:
             raise ProblemError(_NOT_CARRIED_OUT)
         return read_python_data(data, reading.code, reading.seed, must_differ=reading.must_differ)
+
+    @override
+    def read_all(self, data: PythonData, reading: Reading, *, needs_labels: bool) -> AllExamples:
+        del needs_labels  # there are always some
+        found = self.read(data, replace(reading, must_differ=False))
+        if found.arrays_of is not None:
+            who = "an evaluation or a prediction takes"
+            raise ProblemError(arrays_refused(data, found.label_shape, who))
+        return all_examples(found)
 
 
 SOURCE = _Python()

@@ -155,6 +155,15 @@ def test_that_a_loss_alone_says_nothing_of_what_is_no_class() -> None:
     assert found(replace(context, data=None)) == {}
 
 
+def test_that_a_loss_of_ones_own_is_compared_with_no_guess_and_no_part_of_itself() -> None:
+    high = [5.0] * 8
+    assert found(course(high, high)) == {}
+    assert "does_not_learn" in found(course(high, high, accuracy=[0.1] * 8))
+    # Minus the overlap of masks: both fall.
+    losses = [-0.9 + 0.8 * 0.7**place for place in range(20)]
+    assert found(course(losses, [each + 0.01 for each in losses])) == {}
+
+
 @pytest.mark.parametrize(
     ("losses", "val_losses", "accuracies"),
     [
@@ -202,7 +211,8 @@ def test_that_a_loss_that_stands_where_it_began_is_no_learning(
 
 def test_that_a_rate_that_is_far_too_high_is_found_although_the_loss_fell_from_a_peak() -> None:
     for losses in ([350.0, 12.0, 2.6, 2.5, 2.7, 2.5, 2.8, 2.6, 2.7], falling(9, 40.0)):
-        context = course(losses, losses, training(learning_rate=10.0))
+        right = [0.1] * len(losses)
+        context = course(losses, losses, training(learning_rate=10.0), accuracy=right)
         assert list(found(context)) == ["does_not_learn"]
 
 
@@ -236,7 +246,8 @@ def test_that_what_has_learned_or_begins_to_is_left_alone(
 )
 def test_that_the_usual_rate_is_offered_and_near_it_a_tenth(rate: float, offered: float) -> None:
     flat = [math.log(10)] * 8
-    problem = found(course(flat, flat, training(learning_rate=rate)))["does_not_learn"]
+    context = course(flat, flat, training(learning_rate=rate), accuracy=[0.1] * 8)
+    problem = found(context)["does_not_learn"]
     assert problem.fix is not None
     [change] = problem.fix.changes
     assert change.value == pytest.approx(offered)

@@ -1,0 +1,167 @@
+"""Any split is the same mathematics where labels are arrays, and loss or metrics are one's own."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpupanel.domain.data import DigitsData
+from gpupanel.domain.model import Head, SavedModel
+from gpupanel.domain.model_export import ModelExportRequest, ModelFormat
+from gpupanel.domain.preview import PreviewRequest
+from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.trainer.models.kept_head import kept_classes
+from gpupanel.trainer.models.model_classes import known_classes
+from gpupanel.trainer.tools.model_export import export_model
+from gpupanel.trainer.tools.preview.preview import preview
+from tests.grouped import Grouped, others_long
+from tests.unit.trainer.array_code import CODE, array_profile, with_code
+from tests.unit.trainer.conftest import MakeRun
+from tests.unit.trainer.test_the_rule import CENTRAL, MIRRORED, ONE, TO_ONE_DEVICE
+from tests.unit.trainer.trained_runs import (
+    changed,
+    evaluation,
+    last_metrics,
+    state,
+    train_all,
+)
+
+pytestmark = pytest.mark.tensorflow
+
+SGD = changed(learning_rate=0.02, clip_norm=0.5, epochs=2)
+ACCUMULATED = SGD.model_copy(update={"accumulation_steps": 3})
+COMPILED = ACCUMULATED.model_copy(update={"jit_compile": True})
+SPLITS = {
+    "one device": (SGD, ONE, [64]),
+    "60 + 4": (SGD, MIRRORED, [60, 4]),
+    "64 + 0, accumulated": (ACCUMULATED, MIRRORED, [64, 0]),
+    "40 + 20 + 4": (SGD, TO_ONE_DEVICE, [40, 20, 4]),
+    "central, 60 + 4, accumulated": (ACCUMULATED, CENTRAL, [60, 4]),
+}
+ALIKE = [(name, split) for name in CODE for split in SPLITS if split != "one device"]
+QUICK = [("masks", "60 + 4"), ("own", "64 + 0, accumulated"), ("pixels", "60 + 4")]
+EVALUATED = ("masks", "flags", "series")
+"""By plain Keras, too."""
+
+
+def apart(one: np.ndarray, other: np.ndarray) -> float:
+    return float(np.abs(one - other).max() / max(np.abs(one).max(), 1e-12))
+
+
+def named(name: str, split: str) -> str:
+    return f"{name}: {split}"
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[str, RunLayout]:
+    def train(names: Sequence[str]) -> dict[str, RunLayout]:
+        folder = tmp_path_factory.mktemp("arrays")
+        plans = {}
+        for name in names:
+            code, split = name.split(": ")
+            training, strategy, shares = SPLITS[split]
+            plans[name] = array_profile(code, folder, training, strategy), shares
+        evaluated = [named(each, "one device") for each in EVALUATED]
+        return train_all(
+            folder, with_code(make_run), plans, evaluated=[n for n in evaluated if n in names]
+        )
+
+    alone = [*(name for name, _ in QUICK), "pixel squares"]
+    quick = [*(named(*each) for each in QUICK), *(named(name, "one device") for name in alone)]
+    every = [named(name, split) for name in CODE for split in SPLITS]
+    return Grouped(train, quick, [name for name in every if name not in quick])
+
+
+@pytest.mark.parametrize(
+    "name", others_long([named(*each) for each in ALIKE], *(named(*each) for each in QUICK))
+)
+def test_that_any_split_gives_the_weights_and_metrics_of_one_device(
+    runs: dict[str, RunLayout], name: str
+) -> None:
+    one_device, other = runs[named(name.split(": ")[0], "one device")], runs[name]
+
+    # Keras numbers layers of one's own through the whole process: not by their names.
+    pairs = zip(state(one_device), state(other), strict=True)
+    assert max(apart(*pair) for pair in pairs) < 1e-5
+    expected = last_metrics(one_device).model_dump(exclude_none=True)
+    assert expected["val_loss"] > 0.0
+    assert last_metrics(other).model_dump(exclude_none=True) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("name", others_long(EVALUATED, "masks"))
+def test_that_plain_keras_measures_the_same_of_the_saved_model(
+    runs: dict[str, RunLayout], name: str
+) -> None:
+    run = runs[named(name, "one device")]
+    measured = last_metrics(run)
+
+    second = measured.val_mean_absolute_error if name == "series" else measured.val_accuracy
+    assert evaluation(run)["validation"] == pytest.approx([measured.val_loss, second], rel=1e-5)
+
+
+def test_that_a_metric_of_ones_own_is_the_mean_over_the_examples(
+    runs: dict[str, RunLayout],
+) -> None:
+    for split in ("one device", "60 + 4"):
+        measured = last_metrics(runs[named("masks", split)])
+        assert measured.own == {
+            "right": pytest.approx(measured.accuracy),
+            "val_right": pytest.approx(measured.val_accuracy),
+        }
+
+
+@pytest.mark.parametrize(
+    ("own", "built_in"),
+    [
+        ("pixel squares", "pixels"),
+        pytest.param("squares", "series", marks=pytest.mark.long),
+    ],
+)
+def test_that_a_loss_of_ones_own_is_learned_as_the_same_one_of_the_program(
+    runs: dict[str, RunLayout], own: str, built_in: str
+) -> None:
+    one, other = (runs[named(name, "one device")] for name in (own, built_in))
+
+    pairs = zip(state(one), state(other), strict=True)
+    assert max(apart(*pair) for pair in pairs) < 1e-6
+    measured, expected = last_metrics(one), last_metrics(other)
+    assert measured.val_loss == pytest.approx(expected.val_loss, rel=1e-6)
+    # What its outputs mean nobody knows.
+    assert (measured.mean_absolute_error, measured.val_root_mean_squared_error) == (None, None)
+
+
+def test_that_an_autoencoder_learns_its_examples_as_a_model_takes_them(
+    runs: dict[str, RunLayout],
+) -> None:
+    run = last_metrics(runs[named("pixels", "one device")])
+
+    # Pixels are from 0 to 1, evenly spread: their variance is a twelfth.
+    assert run.val_loss == pytest.approx(1 / 12, rel=0.1)
+    assert run.val_root_mean_squared_error == pytest.approx(run.val_loss**0.5)
+
+
+@pytest.mark.parametrize("name", ["masks", "own"])
+def test_that_what_is_no_row_of_outputs_is_read_as_none(
+    runs: dict[str, RunLayout], tmp_path: Path, name: str
+) -> None:
+    path = str(runs[named(name, "one device")].model)
+    model, data = SavedModel(path=path), DigitsData()
+    with pytest.raises(ProblemError) as caught:
+        known_classes(model)
+    (problem,) = caught.value.problems
+    assert problem.code == "model_outputs_not_rows"
+
+    for task in ("evaluate", "predict", "train"):
+        said = preview(PreviewRequest(data=data, model=model, task=task, example_limit=1, seed=7))
+        assert problem.code in [each.code for each in said.model_problems]
+    with pytest.raises(ProblemError):
+        kept_classes(model, data)
+    # Its layers are a base like any other.
+    assert kept_classes(model.model_copy(update={"head": Head.NEW}), data) is None
+    written = tmp_path / "model.tflite"
+    for form in ModelFormat:
+        asked = ModelExportRequest(model=path, output=str(written), model_format=form)
+        assert [each.code for each in export_model(asked).problems] == [problem.code]
+    assert not written.exists()
