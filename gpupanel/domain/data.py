@@ -286,7 +286,8 @@ class PythonData(ImageSource):
     anything with ``__len__`` and ``__getitem__`` that gives an example for each number: such
     examples are asked for when they are needed where ``cache`` is not ``memory``, or where they
     would take more than a quarter of the memory that is free. ``__getitem__`` is called in
-    threads, one at a time.
+    threads, one at a time. For a model of Python code ``x`` may be a dictionary of several such, by
+    the names of the model's inputs.
     ``y`` one class number from 0, or one value, an example; or a row of values, or of 0 and 1 for
     several labels; or, for a model of Python code, an array of classes, of 0 and 1, or of values.
     Without ``y`` values are predicted that are the example itself. ``load`` runs once in each

@@ -187,7 +187,8 @@ class PythonModel(Model):
                 keras.layers.Dense(outputs),
             ])
 
-    ``input_shape`` is that of one example, without the batch axis. Pixels come in from 0 to 1 and
+    ``input_shape`` is that of one example, without the batch axis; of several inputs a dictionary
+    of their shapes by the names that the model's inputs have. Pixels come in from 0 to 1 and
     the columns of Keras's housing data standardised; the numbers of an ``.npz`` file or of Python
     code as they are. ``outputs`` is the number of classes, of labels, or of values to be
     predicted; where labels are arrays, the shape of what is needed for one example. The answer is

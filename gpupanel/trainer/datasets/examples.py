@@ -243,6 +243,28 @@ def held_rows(features: Features) -> HeldRows | None:
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class PackedInput:
+    """One of several inputs of an example, all of which stand in one row of numbers.
+
+    Attributes:
+        name: That of the model's input.
+        shape: Of one example.
+        are_pixels: They are bytes, and are divided by 255.
+        start: Where its numbers begin in the row.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    are_pixels: bool
+    start: int
+
+    @property
+    def end(self) -> int:
+        """Where they end."""
+        return self.start + math.prod(self.shape)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class DataSet:
     """A source, read and checked.
@@ -256,6 +278,8 @@ class DataSet:
             images. ``None``: an example has one label, or a row of them.
         learns_inputs: Each example is what is to be predicted of it, scaled as the model takes it:
             the labels are none, and of no meaning. They are arrays then.
+        inputs: Of what the features of an example are the numbers, one input after the other
+            (:mod:`gpupanel.trainer.datasets.packed_inputs`); none: they are one input.
         greatest: The greatest value a pixel can have, for :attr:`Scaling.DIVIDE`.
         files: What the examples are read from, a file each, or a file for each array; ``None``
             where all came from one file.
@@ -281,6 +305,7 @@ class DataSet:
     class_names: tuple[str, ...] = ()
     arrays_of: Target | None = None
     learns_inputs: bool = False
+    inputs: tuple[PackedInput, ...] = ()
     scaling: Scaling = Scaling.NONE
     greatest: float = 1.0
     files: DataFiles | None = None

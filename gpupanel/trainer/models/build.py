@@ -11,6 +11,7 @@ from gpupanel.domain.data import Target
 from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.datasets.examples import Array
+from gpupanel.trainer.datasets.packed_inputs import apart
 from gpupanel.trainer.models.network import Building, network_of
 from gpupanel.trainer.models.objectives import Floats
 from gpupanel.trainer.parts.batch_norm import batch_norms, prepare_batch_norms
@@ -90,7 +91,7 @@ class BuiltModel:
             start_model=self.building.start_model,
             has_own_loss=self.building.has_own_loss,
         )
-        inputs = plain.inputs
+        inputs = plain.inputs_apart or plain.inputs
         outputs = network_of(self.settings).outputs(self.settings, inputs, plain)
         model = keras.Model(inputs, self.last_layer()(outputs), name="model")
         # By their places: Keras numbers what has no name through the whole process.
@@ -103,6 +104,15 @@ class BuiltModel:
             of_weight = zip(layer.weights, held, strict=True)
             same.set_weights([(instead or {}).get(id(weight), now) for weight, now in of_weight])
         return model
+
+    def given(self, features: Array) -> Array | dict[str, Array]:
+        """Features as the plain model takes them.
+
+        Args:
+            features: As the trained one does.
+        """
+        inputs = self.building.data.inputs
+        return apart(features, inputs) if inputs else features
 
     def last_layer(self) -> keras.layers.Layer:
         """What turns logits into probabilities or values, made anew; other outputs stay so."""
@@ -136,15 +146,16 @@ def check_built_again(built: BuiltModel, features: Array) -> None:
     Raises:
         ProblemError: Two that have the same weights give other outputs.
     """
-    one, other = (_logits_of(built.plain(), features) for _ in range(2))
+    given = built.given(features)
+    one, other = (_logits_of(built.plain(), given) for _ in range(2))
     largest = max(float(np.abs(one).max(initial=0.0)), 1e-6)
     if not np.allclose(one, other, rtol=0.0, atol=_ALIKE * largest, equal_nan=True):
         raise ProblemError(_ANOTHER_MODEL)
 
 
-def _logits_of(model: keras.Model, features: Array) -> Array:
+def _logits_of(model: keras.Model, features: Array | dict[str, Array]) -> Array:
     """What a model that is saved gives before its last layer, where it does not saturate."""
-    before = keras.Model(model.inputs, model.layers[-1].input)
+    before = keras.Model(model.input, model.layers[-1].input)
     return np.asarray(before(features, training=False), np.float32)
 
 

@@ -1,21 +1,27 @@
 """A Keras model that was not built here: whether the loop can train it."""
 
+from collections.abc import Mapping
+
 import keras
 import tensorflow as tf
 
 from gpupanel.domain.data import Target
 from gpupanel.domain.model import Outputs
 from gpupanel.trainer.datasets.examples import DataSet
+from gpupanel.trainer.datasets.packed_inputs import inputs_text
 from gpupanel.trainer.models.network import Building
 from gpupanel.trainer.models.output_ending import ENDINGS, ModelMisfitError, check_ending
 from gpupanel.trainer.parts.given_models import with_plain_ends
 from gpupanel.trainer.parts.input_shape import is_taken
 from gpupanel.trainer.parts.model_ending import before_ending, ending_of, with_logarithms
 
+InputShapes = tuple[int, ...] | dict[str, tuple[int, ...]]
+"""Of one example, as it is given to a model; of several inputs by their names."""
+
 
 def checked_model(
     model: object,
-    shape: tuple[int, ...],
+    shape: InputShapes,
     building: Building,
     said: Outputs | None,
     *,
@@ -37,15 +43,19 @@ def checked_model(
     if not isinstance(model, keras.Model):
         raise ModelMisfitError(f"it is a {type(model).__name__}, not a Keras model")
     if isinstance(model, keras.Sequential) and not model.built:
+        if isinstance(shape, dict):
+            raise ModelMisfitError("it is sequential, and its input has no name")
         model.build((None, *shape))
     inputs, given = getattr(model, "inputs", None), getattr(model, "outputs", None)
     if not inputs or not given:
         raise ModelMisfitError(
             "its layers are not known: it is a class of its own, not sequential or functional"
         )
-    if len(inputs) != 1 or len(given) != 1:
+    if len(given) != 1 or (len(inputs) != 1 and not isinstance(shape, dict)):
         raise ModelMisfitError(f"it has {len(inputs)} inputs and {len(given)} outputs")
-    if not is_taken(tuple(inputs[0].shape[1:]), shape):
+    if isinstance(shape, dict):
+        model = _with_inputs(model, shape)
+    elif not is_taken(tuple(inputs[0].shape[1:]), shape):
         raise ModelMisfitError(
             f"it takes examples of the shape {tuple(inputs[0].shape[1:])}, but they have the "
             f"shape {shape}"
@@ -56,7 +66,30 @@ def checked_model(
     return model if is_left else _with_logits(model, building.data, said)
 
 
-def _check_outputs(model: keras.Model, shape: tuple[int, ...], building: Building) -> None:
+def _with_inputs(model: keras.Model, shapes: Mapping[str, tuple[int, ...]]) -> keras.Model:
+    """The model with its inputs in a list, in that order.
+
+    Args:
+        model: Of several inputs, in whatever structure.
+        shapes: Of the inputs of an example, by their names.
+
+    Raises:
+        ModelMisfitError: It has others.
+    """
+    whole = None if isinstance(model, keras.Sequential) else model.input
+    inputs = whole if isinstance(whole, dict) else {each.name: each for each in model.inputs}
+    taken = {name: tuple(each.shape[1:]) for name, each in inputs.items()}
+    are_taken = taken.keys() == shapes.keys() and all(
+        is_taken(taken[name], shape) for name, shape in shapes.items()
+    )
+    if not are_taken:
+        raise ModelMisfitError(
+            f"its inputs are {inputs_text(taken)}, but examples have {inputs_text(shapes)}"
+        )
+    return keras.Model([inputs[name] for name in shapes], model.outputs[0], name=model.name)
+
+
+def _check_outputs(model: keras.Model, shape: InputShapes, building: Building) -> None:
     if building.has_own_loss:
         return  # which is tried with them
     given = tuple(model.outputs[0].shape[1:])
@@ -67,7 +100,9 @@ def _check_outputs(model: keras.Model, shape: tuple[int, ...], building: Buildin
             )
         return
     if None in given:
-        given = tuple(model.compute_output_shape((None, *shape))[1:])
+        shapes = list(shape.values()) if isinstance(shape, dict) else [shape]
+        batches = [(None, *each) for each in shapes]
+        given = tuple(model.compute_output_shape(batches if len(batches) > 1 else batches[0])[1:])
     wanted = building.data.output_shape
     has_channel = building.data.target is not Target.CLASSES and given == (*wanted, 1)
     if given != wanted and not has_channel:
@@ -119,9 +154,9 @@ def check_state(model: keras.Model) -> None:
     }
     changed: list[str] = []
 
-    def call(features: tf.Tensor) -> None:
+    def call(*features: tf.Tensor) -> None:
         with keras.StatelessScope() as scope:
-            model(features, training=True)
+            model(features[0] if len(features) == 1 else list(features), training=True)
         changed.extend(
             weight.path
             for weight in model.weights
@@ -129,9 +164,8 @@ def check_state(model: keras.Model) -> None:
         )
 
     # Traced only, not computed.
-    given = model.inputs[0]
-    spec = tf.TensorSpec((None, *given.shape[1:]), given.dtype)
-    tf.function(call, autograph=False).get_concrete_function(spec)
+    specs = [tf.TensorSpec((None, *each.shape[1:]), each.dtype) for each in model.inputs]
+    tf.function(call, autograph=False).get_concrete_function(*specs)
     if changed:
         raise ModelMisfitError(
             f"a layer changes its weight {changed[0]} while it is called, which only batch "

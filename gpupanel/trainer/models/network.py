@@ -4,7 +4,7 @@ import importlib
 import math
 import random
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -17,6 +17,8 @@ from gpupanel.trainer.parts.placed_layer import on_the_host, put_beside_input
 from gpupanel.trainer.user_code import RunCode
 
 Settings = TypeVar("Settings", bound=Model, contravariant=True)
+GivenInputs = keras.KerasTensor | Mapping[str, keras.KerasTensor]
+"""Raw features; of several inputs all in a row, or by their names."""
 LayerHook = Callable[[keras.layers.Layer], None]
 """Is shown a layer before it is built: it may decide where that happens."""
 
@@ -52,8 +54,13 @@ class Building:
 
     @property
     def inputs(self) -> keras.KerasTensor:
-        """Raw features, made anew."""
+        """Raw features, made anew; of several inputs all in a row."""
         return keras.Input(self.training.feature_shape, name="features")
+
+    @property
+    def inputs_apart(self) -> dict[str, keras.KerasTensor]:
+        """Raw features of several inputs by their names, made anew; none where they are one."""
+        return {each.name: keras.Input(each.shape, name=each.name) for each in self.data.inputs}
 
     @property
     def output_count(self) -> int:

@@ -207,7 +207,7 @@ def check_own_measures(own: OwnMeasures, built: BuiltModel, few: Examples) -> No
     features = few.read_all()
     unit = inputs_unit(built.building.data)
     labels = labels_given(tf.constant(few.labels if unit is None else features), unit)
-    outputs = built.plain()(features, training=False)
+    outputs = built.plain()(built.given(features), training=False)
     own.check(labels.numpy(), np.asarray(outputs, np.float32))
 
 

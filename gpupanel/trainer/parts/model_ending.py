@@ -59,7 +59,7 @@ def ending_of(model: keras.Model, *, of_places: bool = False) -> str:
     """What the model ends in.
 
     Args:
-        model: Functional or sequential, with one input and one output.
+        model: Functional or sequential, with one input, or a list of several, and one output.
         of_places: An example has several places, each with outputs along the last axis.
 
     Returns:
@@ -153,14 +153,17 @@ def traced_ending(model: keras.Model, count: int | None, *, of_places: bool = Fa
     """What the operations behind the output say; nothing is computed.
 
     Args:
-        model: With one input and one output.
+        model: See :func:`ending_of`.
         count: Outputs of an example, or of a place of it.
         of_places: See :func:`ending_of`.
     """
-    given = model.inputs[0]
-    function = tf.function(lambda features: model(features, training=False), autograph=False)
-    traced = function.get_concrete_function(tf.TensorSpec((None, *given.shape[1:]), given.dtype))
-    depends = {traced.inputs[0].op.name}
+    specs = [tf.TensorSpec((None, *each.shape[1:]), each.dtype) for each in model.inputs]
+
+    def call(*features: tf.Tensor) -> tf.Tensor:
+        return model(features[0] if len(features) == 1 else list(features), training=False)
+
+    traced = tf.function(call, autograph=False).get_concrete_function(*specs)
+    depends = {each.op.name for each in traced.inputs[: len(specs)]}
     for operation in traced.graph.get_operations():
         if any(each.op.name in depends for each in operation.inputs):
             depends.add(operation.name)

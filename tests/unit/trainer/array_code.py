@@ -105,6 +105,46 @@ def loss(labels, outputs):
     return keras.ops.square(outputs[:, 0] - labels)
 """
 """A row of outputs, of which a loss of one's own alone knows what they mean."""
+INPUTS = (
+    _SCENES
+    + """
+def load():
+    x, y = scenes()
+    random = np.random.default_rng(4)
+    row = random.normal(size=(len(x), 3)).astype("float32")
+    words = random.integers(0, 20, size=(len(x), 5))
+    named = (y[:, 0, 0] + (row[:, 0] > 0) + (words[:, 0] > 9)) % 3
+    pixels = (x * 255).astype("uint8")
+    return {"x": {"words": words, "scene": pixels, "row": row}, "y": named}
+"""
+)
+INPUTS_ROWS = (
+    INPUTS.replace("def load", "def _load")
+    + """
+class Rows:
+    def __init__(self, x):
+        self.x = x
+
+    def __len__(self):
+        return len(self.x)
+
+    def __getitem__(self, index):
+        return self.x[index]
+
+def load():
+    loaded = _load()
+    return {**loaded, "x": {**loaded["x"], "scene": Rows(loaded["x"]["scene"])}}
+"""
+)
+TWO_PICTURES = (
+    _SCENES
+    + """
+def load():
+    x, y = scenes()
+    pixels = (x * 255).astype("uint8")
+    return {"x": {"left": pixels, "right": pixels[:, :4]}, "y": y[:, 0, 0]}
+"""
+)
 U_NET = """
 import keras
 from keras import layers
@@ -188,6 +228,29 @@ metrics = {"certainty": certainty}
 """
 """What follows from the labels is made small, and one number more is measured."""
 
+JOINED = """
+import keras
+from keras import layers
+
+def build_model(input_shape, outputs):
+    scene = keras.Input(input_shape["scene"], name="scene")
+    row = keras.Input(input_shape["row"], name="row")
+    words = keras.Input(input_shape["words"], name="words", dtype="int32")
+    seen = layers.Flatten()(layers.Conv2D(4, 3, use_bias=False)(scene))
+    seen = layers.ReLU()(layers.BatchNormalization()(seen))
+    read = layers.GlobalAveragePooling1D()(layers.Embedding(20, 4)(words))
+    both = layers.Dropout(0.2)(layers.Concatenate()([seen, row, read]))
+    return keras.Model([scene, row, words], layers.Dense(outputs, activation="softmax")(both))
+"""
+BOTH_PICTURES = """
+import keras
+from keras import layers
+
+def build_model(input_shape, outputs):
+    pictures = {name: keras.Input(shape, name=name) for name, shape in input_shape.items()}
+    seen = layers.Concatenate()([layers.Flatten()(each) for each in pictures.values()])
+    return keras.Model(pictures, layers.Dense(outputs)(seen))
+"""
 SQUARES = """
 def loss(labels, outputs):
     squares = keras.ops.square(outputs - labels)
@@ -203,6 +266,9 @@ CODE = {
     "own": (SERIES, OWN, Target.VALUES),
     "squares": (SERIES, SEQUENCE + SQUARES, Target.VALUES),
     "pixel squares": (PIXELS, CODER + SQUARES, Target.VALUES),
+    "inputs": (INPUTS, JOINED, Target.CLASSES),
+    "inputs, one by one": (INPUTS_ROWS, JOINED, Target.CLASSES),
+    "two pictures": (TWO_PICTURES, BOTH_PICTURES, Target.CLASSES),
     "rows": (FLAT, LINE, Target.VALUES),
     "own, one by one": (SERIES_ROWS, OWN, Target.VALUES),
 }

@@ -10,10 +10,13 @@ from gpupanel.domain.events import StepsDone
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from tests.forked.processes import run_forked
 from tests.unit.trainer.array_code import (
+    BOTH_PICTURES,
     CODER,
     DIGITS,
     FLAGS,
     FLAT,
+    INPUTS,
+    JOINED,
     LINE,
     MASKS,
     OWN,
@@ -22,6 +25,7 @@ from tests.unit.trainer.array_code import (
     SERIES,
     TO_CLASSES,
     TO_FLAG,
+    TWO_PICTURES,
     array_profile,
     with_code,
 )
@@ -109,6 +113,67 @@ SAID: dict[str, tuple[str, str, str, str, str]] = {
     ),
     "own": (SERIES, OWN, "values", "fine", ""),
     "a metric beside what follows from the labels": (ROWS, DIGITS, "classes", "fine", ""),
+    "several inputs": (INPUTS, JOINED, "classes", "fine", ""),
+    "several inputs in a dictionary": (TWO_PICTURES, BOTH_PICTURES, "classes", "fine", ""),
+    "several inputs that end in a sigmoid": (
+        INPUTS,
+        JOINED.replace('"softmax"', '"sigmoid"'),
+        "classes",
+        "user_code_model_misfit",
+        "it ends in sigmoid",
+    ),
+    "an input of another name": (
+        INPUTS,
+        JOINED.replace('name="row"', 'name="table"'),
+        "classes",
+        "user_code_model_misfit",
+        (
+            "its inputs are scene (8, 8, 1), table (3,), words (5,), but examples have "
+            "words (5,), scene (8, 8, 1), row (3,)"
+        ),
+    ),
+    "an input of another shape": (
+        INPUTS,
+        JOINED.replace('keras.Input(input_shape["row"]', "keras.Input((4,)"),
+        "classes",
+        "user_code_model_misfit",
+        "its inputs are scene (8, 8, 1), row (4,), words (5,), but examples have",
+    ),
+    "one input for several": (
+        INPUTS,
+        DIGITS.replace("keras.Input(input_shape)", "keras.Input((3,), name='row')"),
+        "classes",
+        "user_code_model_misfit",
+        "its inputs are row (3,), but examples have words (5,), scene (8, 8, 1), row (3,)",
+    ),
+    "several inputs for one": (
+        ROWS,
+        BOTH_PICTURES.replace("input_shape.items()", '[("a", (8,)), ("b", (8,))]'),
+        "classes",
+        "user_code_model_misfit",
+        "it has 2 inputs and 1 outputs",
+    ),
+    "a sequential model for several": (
+        INPUTS,
+        DIGITS.replace("keras.Input(input_shape),", ""),
+        "classes",
+        "user_code_model_misfit",
+        "it is sequential, and its input has no name",
+    ),
+    "a mask of any size": (
+        MASKS,
+        TO_CLASSES.replace("keras.Input(input_shape)", "keras.Input((None, None, 1))"),
+        "classes",
+        "fine",
+        "",
+    ),
+    "a metric of several inputs": (
+        INPUTS,
+        JOINED + "\nmetrics = {'sure': lambda labels, outputs: keras.ops.max(outputs, axis=1)}\n",
+        "classes",
+        "fine",
+        "",
+    ),
     "one number for the batch": (
         SERIES,
         with_loss("return ops.mean(ops.abs(labels - outputs))"),

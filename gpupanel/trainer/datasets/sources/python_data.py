@@ -16,8 +16,21 @@ from gpupanel.trainer.datasets.checks import (
     check_lengths,
     checked_features,
 )
-from gpupanel.trainer.datasets.examples import AllExamples, Array, DataSet, Examples
+from gpupanel.trainer.datasets.examples import (
+    AllExamples,
+    Array,
+    DataSet,
+    Examples,
+    Features,
+    PackedInput,
+)
 from gpupanel.trainer.datasets.labels import Labels, checked_labels
+from gpupanel.trainer.datasets.packed_inputs import (
+    MOST_INPUTS,
+    inputs_refused,
+    inputs_text,
+    packed,
+)
 from gpupanel.trainer.datasets.python_rows import python_rows
 from gpupanel.trainer.datasets.source import Reading, Source, all_examples
 from gpupanel.trainer.memory_shortage import is_out_of_memory
@@ -76,19 +89,21 @@ class _Loaded:
 
     def data_set(self) -> DataSet:
         names = self._class_names()
-        training, labels = self._examples("x", "y", len(names) or None)
+        training, labels, inputs = self._examples("x", "y", len(names) or None)
         names = names or tuple(str(number) for number in range(labels.outputs))
         test = None
         if "x_test" in self.parts or "y_test" in self.parts:
-            test, _ = self._examples("x_test", "y_test", len(names) or None)
+            test, _, of_test = self._examples("x_test", "y_test", len(names) or None)
+            self._check_inputs(inputs, of_test)
             self._check_shapes(training, test)
-        is_pixels = training.features.dtype == np.uint8
+        is_pixels = training.features.dtype == np.uint8 and not inputs
         return DataSet(
             training=training,
             test=test,
             class_names=names,
             arrays_of=labels.target if labels.are_arrays else None,
             learns_inputs=self._learns_inputs,
+            inputs=inputs,
             scaling=Scaling.DIVIDE if is_pixels else Scaling.NONE,
             greatest=255.0 if is_pixels else 1.0,
         )
@@ -97,20 +112,44 @@ class _Loaded:
     def _learns_inputs(self) -> bool:
         """Whether there are no labels, and what is predicted are the examples themselves."""
         has_labels = "y" in self.parts or "y_test" in self.parts
-        return self.settings.predicts is Target.VALUES and not has_labels
+        is_one = not isinstance(self.parts.get("x"), Mapping)
+        return self.settings.predicts is Target.VALUES and is_one and not has_labels
 
-    def _examples(self, x: str, y: str, class_count: int | None) -> tuple[Examples, Labels]:
-        of, labels_of = self._name(x), self._name(y)
-        rows = python_rows(self.parts.get(x), self.code, of, self.settings.cache)
-        features = rows or checked_features(self._array(x), of)
+    def _examples(
+        self, x: str, y: str, class_count: int | None
+    ) -> tuple[Examples, Labels, tuple[PackedInput, ...]]:
+        labels_of = self._name(y)
+        features, inputs = self._features(x)
         if self._learns_inputs:
             none = np.zeros(features.shape[0], np.int32)
             labels = Labels(none, Target.VALUES, outputs=0, are_arrays=True)
         else:
             differ = self.must_differ and x == "x"
             labels = self._labels(self._array(y), labels_of, class_count, must_differ=differ)
-        check_lengths(features, labels.array, of, labels_of)
-        return Examples(features, labels.array), labels
+        check_lengths(features, labels.array, self._name(x), labels_of)
+        return Examples(features, labels.array), labels, inputs
+
+    def _features(self, x: str) -> tuple[Features, tuple[PackedInput, ...]]:
+        """Examples, and which inputs they are made of; none where they are one."""
+        given = self.parts.get(x)
+        if not isinstance(given, Mapping):
+            return self._input(given, x), ()
+        for name in given:
+            if not isinstance(name, str) or not name or "/" in name:
+                raise _misfit(self.code, f'"{x}" has an input called {name!r}')
+        if not 1 <= len(given) <= MOST_INPUTS:
+            raise _misfit(self.code, f'"{x}" has {len(given):,} inputs, not 1 to {MOST_INPUTS}')
+        inputs = {name: self._input(part, f"{x}.{name}") for name, part in given.items()}
+        counts = {name: part.shape[:1] for name, part in inputs.items()}
+        if len(set(counts.values())) > 1:
+            shown = inputs_text(counts)
+            raise _misfit(self.code, f'the inputs of "{x}" have different lengths: {shown}')
+        return packed(inputs)
+
+    def _input(self, given: object, name: str) -> Features:
+        of = self._name(name)
+        rows = python_rows(given, self.code, of, self.settings.cache)
+        return rows or checked_features(self._as_array(given, name), of)
 
     def _labels(
         self, raw: Array, name: ArrayName, class_count: int | None, *, must_differ: bool
@@ -124,9 +163,11 @@ class _Loaded:
         return checked(raw, name, target, class_count, must_differ=must_differ)
 
     def _array(self, name: str) -> Array:
-        if name not in self.parts:
+        return self._as_array(self.parts.get(name), name)
+
+    def _as_array(self, given: object, name: str) -> Array:
+        if given is None:
             raise _misfit(self.code, f'there is no "{name}"')
-        given = self.parts[name]
         if gives_rows(given):
             given = rows_given(given, exits_reported(self.code, given.__getitem__))
         try:
@@ -146,6 +187,16 @@ class _Loaded:
         if len(given) > MOST_CLASSES:
             raise _misfit(self.code, f'"class_names" has more than {MOST_CLASSES:,} names')
         return tuple(as_utf8(str(name)) for name in given)
+
+    def _check_inputs(
+        self, training: tuple[PackedInput, ...], test: tuple[PackedInput, ...]
+    ) -> None:
+        if training != test:
+            one, other = (
+                inputs_text({each.name: each.shape for each in inputs}) or "one input"
+                for inputs in (training, test)
+            )
+            raise _misfit(self.code, f'one example has {one} in "x", and {other} in "x_test"')
 
     def _check_shapes(self, training: Examples, test: Examples) -> None:
         for what, name, one, other in (
@@ -193,8 +244,10 @@ class _Python(Source[PythonData]):
     def read_all(self, data: PythonData, reading: Reading, *, needs_labels: bool) -> AllExamples:
         del needs_labels  # there are always some
         found = self.read(data, replace(reading, must_differ=False))
+        who = "an evaluation or a prediction takes"
+        if found.inputs:
+            raise ProblemError(inputs_refused(data, found.inputs, who))
         if found.arrays_of is not None:
-            who = "an evaluation or a prediction takes"
             raise ProblemError(arrays_refused(data, found.label_shape, who))
         return all_examples(found)
 
