@@ -104,8 +104,15 @@ class BestMetric(ChoiceEnum):
             )
         return None
 
-    def misfit_of_arrays(self, target: Target) -> Problem | None:
-        """Why it cannot decide where an example has an array of these; ``None`` where it can."""
+    def misfit_of_arrays(self, target: Target | None) -> Problem | None:
+        """Why it cannot decide where an example has an array of these; ``None`` where it can.
+
+        Args:
+            target: What each place of it is; ``None``: there are several outputs.
+        """
+        if target is None:
+            is_whole = self is BestMetric.LOSS
+            return None if is_whole else self._not_measured("there are several outputs")
         if self.is_set_metric:
             return self._not_measured("the labels are arrays, and it is measured of one an example")
         return self.misfit(target)

@@ -290,9 +290,10 @@ class PythonData(ImageSource):
     the names of the model's inputs.
     ``y`` one class number from 0, or one value, an example; or a row of values, or of 0 and 1 for
     several labels; or, for a model of Python code, an array of classes, of 0 and 1, or of values.
-    Without ``y`` values are predicted that are the example itself. ``load`` runs once in each
-    process of a run, after the devices are configured, and must give the same each time: ``random``
-    and ``numpy.random`` are seeded by ``training.seed`` before.
+    Of a model with several outputs ``y`` is a dictionary by their names, and ``predicts`` one that
+    says what each predicts. Without ``y`` values are predicted that are the example itself.
+    ``load`` runs once in each process of a run, after the devices are configured, and must give the
+    same each time: ``random`` and ``numpy.random`` are seeded by ``training.seed`` before.
 
     The path is empty while none was chosen; a relative one is meant from the profile's folder.
     """

@@ -200,7 +200,9 @@ class PythonModel(Model):
 
     Beside it the file may have ``loss(labels, outputs)`` and functions of the same arguments in a
     dictionary ``metrics``: each gives one number for each example, which the loop sums over the
-    global batch. With a loss of their own outputs are taken as they are.
+    global batch. With a loss of their own outputs are taken as they are. A model of several
+    outputs, for labels in a dictionary, has them by the same names; ``outputs`` is a dictionary
+    then, and ``loss_weights`` one of what the loss of each counts.
 
     The path is empty while none was chosen; a relative one is meant from the profile's folder.
     """

@@ -22,7 +22,7 @@ from gpupanel.trainer.models.gathering import Gathering
 from gpupanel.trainer.models.network import Building
 from gpupanel.trainer.models.objectives import Objective
 from gpupanel.trainer.models.optimizers import learning_rate_of
-from gpupanel.trainer.models.own_objective import OwnMeasures, check_own_loss, own_measures
+from gpupanel.trainer.models.own_measures import OwnMeasures, check_own_loss, own_measures
 from gpupanel.trainer.models.precision import set_precision
 from gpupanel.trainer.models.recomputed import recomputed_segments
 from gpupanel.trainer.models.variable_state import assign_variables, by_name, read_variables

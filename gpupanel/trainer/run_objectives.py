@@ -1,12 +1,15 @@
 """What is measured of a run's examples, and what its training makes small."""
 
+from collections.abc import Sequence
+
 from gpupanel.domain.data import ClassWeights, DataSettings, Target
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.trainer.datasets.split import Split, check_best_metric
-from gpupanel.trainer.models.array_objectives import array_objective, inputs_unit
+from gpupanel.trainer.models.array_objectives import array_objective
 from gpupanel.trainer.models.build import BuiltModel
+from gpupanel.trainer.models.joint_objective import JointObjective
 from gpupanel.trainer.models.objectives import (
     Classification,
     Floats,
@@ -14,7 +17,8 @@ from gpupanel.trainer.models.objectives import (
     make_objective,
     named_weights,
 )
-from gpupanel.trainer.models.own_objective import OwnMeasures
+from gpupanel.trainer.models.own_measures import OwnMeasures, check_fits_outputs
+from gpupanel.trainer.models.own_objective import with_own
 from gpupanel.trainer.models.training_objective import TrainingObjective
 from gpupanel.trainer.parts.losses import balanced_weights
 
@@ -45,13 +49,21 @@ def objectives_of(
     data, training = split.data, profile.training
     if built.gives_rows:
         check_best_metric(training.best_metric, split)
-    if data.arrays_of is None:
-        plain = make_objective(data.target, built.value_units, built.value_means)
-    else:
-        plain = array_objective(data)
+    plain, measured = _plain_objective(built, own)
+    check_fits_outputs(own, data, measured)
     learned = trained_objective(profile.data, training, split, plain)
-    last, unit = built.last_layer(), inputs_unit(data)
-    return own.beside(plain, last, unit), own.beside(learned, last, unit)
+    return with_own(own, plain, built), with_own(own, learned, built)
+
+
+def _plain_objective(built: BuiltModel, own: OwnMeasures) -> tuple[Objective, Sequence[str]]:
+    """What follows from the labels alone, and the names of what it measures of each output."""
+    data = built.building.data
+    if data.outputs:
+        joint = JointObjective(data.outputs, own.weights)
+        return joint, joint.names
+    if data.arrays_of is not None:
+        return array_objective(data), ()
+    return make_objective(data.target, built.value_units, built.value_means), ()
 
 
 def trained_objective(

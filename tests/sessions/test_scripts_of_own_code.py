@@ -20,6 +20,8 @@ pytestmark = pytest.mark.tensorflow
     [
         ("masks", "one label, or a row of labels, for each example"),
         ("pixels", "one label, or a row of labels, for each example"),
+        ("inputs", "one input and one output for each example"),
+        ("tasks", "one input and one output for each example"),
         ("rows", "A script does not know a loss of your own"),
     ],
 )

@@ -163,6 +163,8 @@ def _misfits(profile: Profile, data: DataSet) -> Iterator[Problem]:
         who = f"a model of {profile.model.source} gives"
         yield arrays_refused(settings, data.label_shape, who)
     what = "the examples themselves" if data.learns_inputs else "arrays"
+    if data.outputs:
+        what = "of several outputs"
     for keys, doing, is_done in (
         (["data.stratify"], "hold out examples by class", settings.stratify),
         (["data.oversample"], "repeat examples of rare classes", settings.oversample),
@@ -184,7 +186,7 @@ def _misfits(profile: Profile, data: DataSet) -> Iterator[Problem]:
     ):
         if is_done:
             yield _of_one_label(keys, what, doing)
-    unmeasured = training.best_metric.misfit_of_arrays(data.target)
+    unmeasured = training.best_metric.misfit_of_arrays(None if data.outputs else data.target)
     if unmeasured is not None and settings.may_validate:
         yield unmeasured
 

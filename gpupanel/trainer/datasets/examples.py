@@ -265,6 +265,37 @@ class PackedInput:
         return self.start + math.prod(self.shape)
 
 
+@dataclass(frozen=True, slots=True)
+class PackedOutput:
+    """One of several outputs of a model, whose labels all stand in one row of numbers.
+
+    Attributes:
+        name: That of the model's output.
+        target: What it predicts, or what each place of it does.
+        shape: Of the labels of one example.
+        class_names: Where classes are predicted, in the order of their numbers.
+        start: Where its labels begin in the row.
+    """
+
+    name: str
+    target: Target
+    shape: tuple[int, ...]
+    class_names: tuple[str, ...]
+    start: int
+
+    @property
+    def end(self) -> int:
+        """Where they end."""
+        return self.start + math.prod(self.shape)
+
+    @property
+    def output_shape(self) -> tuple[int, ...]:
+        """Shape of what the model has to give for one example."""
+        if self.target is Target.CLASSES:
+            return (*self.shape, len(self.class_names))
+        return self.shape or (1,)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class DataSet:
     """A source, read and checked.
@@ -280,6 +311,9 @@ class DataSet:
             the labels are none, and of no meaning. They are arrays then.
         inputs: Of what the features of an example are the numbers, one input after the other
             (:mod:`gpupanel.trainer.datasets.packed_inputs`); none: they are one input.
+        outputs: Of what the labels of an example are the numbers, one output after the other
+            (:mod:`gpupanel.trainer.datasets.packed_outputs`), ``float32`` all: they are arrays
+            then, of values. None: there is one output.
         greatest: The greatest value a pixel can have, for :attr:`Scaling.DIVIDE`.
         files: What the examples are read from, a file each, or a file for each array; ``None``
             where all came from one file.
@@ -306,6 +340,7 @@ class DataSet:
     arrays_of: Target | None = None
     learns_inputs: bool = False
     inputs: tuple[PackedInput, ...] = ()
+    outputs: tuple[PackedOutput, ...] = ()
     scaling: Scaling = Scaling.NONE
     greatest: float = 1.0
     files: DataFiles | None = None
@@ -347,6 +382,8 @@ class DataSet:
     @property
     def output_shape(self) -> tuple[int, ...]:
         """The shape of what a model has to give for one example."""
+        if self.outputs:
+            return (sum(math.prod(each.output_shape) for each in self.outputs),)
         if self.arrays_of is None:
             is_of_values = self.target is Target.VALUES
             return (math.prod(self.label_shape) if is_of_values else len(self.class_names),)

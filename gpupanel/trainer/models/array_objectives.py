@@ -74,13 +74,23 @@ class ValueOfEachPlace:
 
 def array_objective(data: DataSet) -> Objective:
     """The objective for labels that are arrays of classes, of 0 and 1, or of values."""
-    match data.target:
+    unit = inputs_unit(data)
+    return objective_of_places(data.target, 1.0 if unit is None else unit)
+
+
+def objective_of_places(target: Target, unit: float = 1.0) -> Objective:
+    """The objective for places of that kind; an example may have a single one.
+
+    Args:
+        target: What each of them is.
+        unit: What values are multiplied by first.
+    """
+    match target:
         case Target.CLASSES:
             return ClassOfEachPlace()
         case Target.LABELS:
             return LabelOfEachPlace()
-    unit = inputs_unit(data)
-    return ValueOfEachPlace(1.0 if unit is None else unit)
+    return ValueOfEachPlace(unit)
 
 
 def inputs_unit(data: DataSet) -> float | None:

@@ -1,11 +1,13 @@
 """From model settings to the Keras model that is trained, and to the one that is saved."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import keras
 import numpy as np
+import tensorflow as tf
 
 from gpupanel.domain.data import Target
 from gpupanel.domain.model import ModelSettings
@@ -25,6 +27,7 @@ _ANOTHER_MODEL = Problem(
     hint="Let it depend on input_shape and outputs only, and keep numbers that it draws in weights "
     "(add_weight), or draw them by a seed of its own: numpy.random.default_rng(0).",
 )
+Tensor: TypeAlias = tf.Tensor | keras.KerasTensor
 _ALIKE = 1e-3
 """Outputs are as near to each other, of which the largest is 1."""
 
@@ -93,7 +96,7 @@ class BuiltModel:
         )
         inputs = plain.inputs_apart or plain.inputs
         outputs = network_of(self.settings).outputs(self.settings, inputs, plain)
-        model = keras.Model(inputs, self.last_layer()(outputs), name="model")
+        model = keras.Model(inputs, self.as_saved(outputs), name="model")
         # By their places: Keras numbers what has no name through the whole process.
         learned = [layer for layer in self.trained.layers if layer.weights]
         made = [layer for layer in model.layers if layer.weights]
@@ -114,19 +117,38 @@ class BuiltModel:
         inputs = self.building.data.inputs
         return apart(features, inputs) if inputs else features
 
-    def last_layer(self) -> keras.layers.Layer:
-        """What turns logits into probabilities or values, made anew; other outputs stay so."""
-        target = self.building.data.target
+    def as_saved(self, outputs: Tensor) -> Tensor | dict[str, Tensor]:
+        """What the plain model gives of what the trained one does; several outputs by their names.
+
+        Args:
+            outputs: Logits, values or what the person's own loss is given, shape [n, ...].
+        """
+        data = self.building.data
+        if not data.outputs:
+            return self._last(data.target, "")(outputs)
+        found, start = {}, 0
+        for each in data.outputs:
+            end = start + math.prod(each.output_shape)
+            shaped = keras.layers.Reshape(each.output_shape, dtype="float32")
+            last = self._last(each.target, f"_of_{each.name}")
+            found[each.name] = last(shaped(outputs[:, start:end]))
+            start = end
+        return found
+
+    def _last(self, target: Target, name: str) -> keras.layers.Layer:
+        """The layer that turns logits into probabilities or values; other outputs stay so."""
         if self.building.has_own_loss:
-            return keras.layers.Activation("linear", name="given", dtype="float32")
+            return keras.layers.Activation("linear", name=f"given{name}", dtype="float32")
         match target:
             case Target.CLASSES:
-                return keras.layers.Softmax(name="probabilities", dtype="float32")
+                return keras.layers.Softmax(name=f"probabilities{name}", dtype="float32")
             case Target.LABELS:
-                return keras.layers.Activation("sigmoid", name="probabilities", dtype="float32")
+                return keras.layers.Activation(
+                    "sigmoid", name=f"probabilities{name}", dtype="float32"
+                )
         units, means = self.value_units.tolist(), self.value_means.tolist()
         if not units:
-            return keras.layers.Activation("linear", name="values", dtype="float32")
+            return keras.layers.Activation("linear", name=f"values{name}", dtype="float32")
         one = len(units) == 1
         return keras.layers.Rescaling(
             scale=units[0] if one else units,
@@ -154,7 +176,13 @@ def check_built_again(built: BuiltModel, features: Array) -> None:
 
 
 def _logits_of(model: keras.Model, features: Array | dict[str, Array]) -> Array:
-    """What a model that is saved gives before its last layer, where it does not saturate."""
+    """What a model that is saved gives before its last layer, where it does not saturate.
+
+    Of several outputs what each gives.
+    """
+    if isinstance(model.output, dict):
+        found = model(features, training=False)
+        return np.concatenate([np.reshape(each, (len(each), -1)) for each in found.values()], 1)
     before = keras.Model(model.input, model.layers[-1].input)
     return np.asarray(before(features, training=False), np.float32)
 

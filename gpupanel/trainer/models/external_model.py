@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from gpupanel.domain.data import Target
 from gpupanel.domain.model import Outputs
-from gpupanel.trainer.datasets.examples import DataSet
+from gpupanel.trainer.datasets.examples import DataSet, PackedOutput
 from gpupanel.trainer.datasets.packed_inputs import inputs_text
 from gpupanel.trainer.models.network import Building
 from gpupanel.trainer.models.output_ending import ENDINGS, ModelMisfitError, check_ending
@@ -51,8 +51,11 @@ def checked_model(
         raise ModelMisfitError(
             "its layers are not known: it is a class of its own, not sequential or functional"
         )
-    if len(given) != 1 or (len(inputs) != 1 and not isinstance(shape, dict)):
+    has_outputs = bool(building.data.outputs)
+    has_wrong_inputs = len(inputs) != 1 and not isinstance(shape, dict)
+    if has_wrong_inputs or (len(given) != 1 and not has_outputs):
         raise ModelMisfitError(f"it has {len(inputs)} inputs and {len(given)} outputs")
+    outputs = _named_outputs(model) if has_outputs else {}
     if isinstance(shape, dict):
         model = _with_inputs(model, shape)
     elif not is_taken(tuple(inputs[0].shape[1:]), shape):
@@ -60,6 +63,8 @@ def checked_model(
             f"it takes examples of the shape {tuple(inputs[0].shape[1:])}, but they have the "
             f"shape {shape}"
         )
+    if has_outputs:
+        return _in_a_row(model, outputs, building, said)
     _check_outputs(model, shape, building)
     model = with_plain_ends(model)
     is_left = are_logits or building.has_own_loss
@@ -86,7 +91,83 @@ def _with_inputs(model: keras.Model, shapes: Mapping[str, tuple[int, ...]]) -> k
         raise ModelMisfitError(
             f"its inputs are {inputs_text(taken)}, but examples have {inputs_text(shapes)}"
         )
-    return keras.Model([inputs[name] for name in shapes], model.outputs[0], name=model.name)
+    outputs = model.outputs[0] if len(model.outputs) == 1 else model.outputs
+    return keras.Model([inputs[name] for name in shapes], outputs, name=model.name)
+
+
+def _named_outputs(model: keras.Model) -> dict[str, keras.KerasTensor]:
+    """The outputs of a model by their keys, or by the names of the layers that give them."""
+    whole = None if isinstance(model, keras.Sequential) else model.output
+    if isinstance(whole, dict):
+        return whole
+    return dict(zip(model.output_names, model.outputs, strict=True))
+
+
+def _in_a_row(
+    model: keras.Model,
+    given: Mapping[str, keras.KerasTensor],
+    building: Building,
+    said: Outputs | None,
+) -> keras.Model:
+    """The model with all outputs in a row, each without the softmax or sigmoid it may end in.
+
+    Args:
+        model: With its inputs in a list.
+        given: Its outputs by their names.
+        building: Has those that are needed.
+        said: What they are, as a person says.
+
+    Raises:
+        ModelMisfitError: They are others.
+        ProblemError: Nothing shows whether one ends in probabilities.
+    """
+    outputs = building.data.outputs
+    shapes = {name: tuple(each.shape[1:]) for name, each in given.items()}
+    wanted = {each.name: each.output_shape for each in outputs}
+    fits = shapes.keys() == wanted.keys() and all(
+        shapes[each.name] in (each.output_shape, *_with_channel(each)) for each in outputs
+    )
+    if not fits:
+        raise ModelMisfitError(
+            f"its outputs are {inputs_text(shapes)}, but the labels need {inputs_text(wanted)}"
+        )
+    rows = []
+    for each in outputs:
+        tensor = given[each.name]
+        if not building.has_own_loss:
+            try:
+                tensor = _without_ending(model, tensor, each.target, said)
+            except ModelMisfitError as misfit:
+                raise ModelMisfitError(f"of its output {each.name}, {misfit}") from misfit
+        flat = keras.layers.Reshape((-1,), name=f"row_of_{each.name}", dtype="float32")
+        rows.append(flat(tensor))
+    joined = rows[0]
+    if len(rows) > 1:
+        joined = keras.layers.Concatenate(name="all_outputs", dtype="float32")(rows)
+    return keras.Model(model.inputs, joined, name=model.name)
+
+
+def _with_channel(output: PackedOutput) -> tuple[tuple[int, ...], ...]:
+    """Another shape of the same numbers; none for classes."""
+    return () if output.target is Target.CLASSES else ((*output.output_shape, 1),)
+
+
+def _without_ending(
+    model: keras.Model, tensor: keras.KerasTensor, target: Target, said: Outputs | None
+) -> keras.KerasTensor:
+    """The logits of one of several outputs; values as they are."""
+    if target is Target.VALUES:
+        return tensor
+    alone = keras.Model(model.inputs, tensor)
+    ending = ending_of(alone, of_places=True)
+    check_ending(ending, target, said, is_single=False)
+    if ending != ENDINGS[target] and said is not Outputs.PROBABILITIES:
+        return tensor
+    operation = tensor._keras_history.operation  # noqa: SLF001 - Keras has no other way back
+    if ending == ENDINGS[target] and not operation._outbound_nodes:  # noqa: SLF001
+        # Nothing else of the model is given what it ends in.
+        return before_ending(alone, ending, of_places=True).outputs[0]
+    return with_logarithms(alone, of_labels=target is Target.LABELS).outputs[0]
 
 
 def _check_outputs(model: keras.Model, shape: InputShapes, building: Building) -> None:

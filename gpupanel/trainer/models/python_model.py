@@ -17,7 +17,7 @@ _CONTRACT = (
     "build_model(input_shape, outputs) gives a keras.Sequential or keras.Model(inputs, outputs) "
     "that takes one example of input_shape and gives that many outputs. Where labels are arrays, "
     "outputs is the shape of what it gives; where examples have several inputs, input_shape is a "
-    "dictionary, and the model's inputs have the names in it."
+    "dictionary, and the model's inputs have the names in it; likewise outputs."
 )
 
 
@@ -34,7 +34,7 @@ class _PythonModel(Network[PythonModel]):
         shape: InputShapes = building.training.feature_shape
         if data.inputs:
             shape = {each.name: each.shape for each in data.inputs}
-        outputs = building.output_count if data.arrays_of is None else data.output_shape
+        outputs = asked_outputs(building)
         built = building.code.function(_FUNCTION)(shape, outputs)
         try:
             built = checked_model(built, shape, building, model.outputs)
@@ -51,6 +51,17 @@ class _PythonModel(Network[PythonModel]):
         hidden = scaled_apart(inputs, building) if data.inputs else scaled(inputs, building)
         # In float32 also under mixed precision: the loss is computed from it.
         return keras.layers.Activation("linear", name="outputs", dtype="float32")(built(hidden))
+
+
+def asked_outputs(building: Building) -> object:
+    """What ``build_model`` is told of outputs: a number, a shape, or of several a dictionary."""
+    data = building.data
+    if not data.outputs:
+        return building.output_count if data.arrays_of is None else data.output_shape
+    return {
+        each.name: each.output_shape if each.shape else each.output_shape[0]
+        for each in data.outputs
+    }
 
 
 def _check_weights(model: keras.Model) -> None:

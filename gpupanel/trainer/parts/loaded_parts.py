@@ -6,7 +6,7 @@ from typing import Any, Protocol, TypeGuard
 import numpy as np
 import numpy.typing as npt
 
-PARTS_OF_DATA = ("x", "y", "x_test", "y_test", "class_names")
+PARTS_OF_DATA = ("x", "y", "x_test", "y_test", "class_names", "predicts")
 """What ``load`` of a file may give, by name."""
 
 

@@ -91,6 +91,7 @@ def test_that_a_metric_of_whole_sets_is_not_measured_of_arrays() -> None:
         (Target.CLASSES, [LOSS, ACCURACY]),
         (Target.LABELS, [LOSS, ACCURACY]),
         (Target.VALUES, [LOSS, ERROR]),
+        (None, [LOSS]),
     ):
         assert [each for each in BestMetric if each.misfit_of_arrays(target) is None] == fitting
     misfit = F1.misfit_of_arrays(Target.CLASSES)

@@ -88,6 +88,18 @@ def load():
     return Rows(x), y
 """
 )
+TASKS = (
+    _SCENES
+    + """
+def load():
+    x, y = scenes()
+    spread = x.std(axis=(1, 2, 3)) * 10
+    tags = np.stack([x[:, 0, 0, 0] > 0.5, x[:, 1, 1, 0] > 0.5], axis=1)
+    labels = {"mask": y, "spread": spread, "tags": tags, "corner": y[:, 0, 0]}
+    predicts = {"spread": "values", "tags": "labels"}
+    return {"x": x, "y": labels, "predicts": predicts, "class_names": {"corner": ["a", "b", "c"]}}
+"""
+)
 FLAT = """
 import numpy as np
 
@@ -251,6 +263,56 @@ def build_model(input_shape, outputs):
     seen = layers.Concatenate()([layers.Flatten()(each) for each in pictures.values()])
     return keras.Model(pictures, layers.Dense(outputs)(seen))
 """
+FOUR_TASKS = """
+import keras
+from keras import layers
+
+def build_model(input_shape, outputs):
+    inputs = keras.Input(input_shape)
+    seen = layers.Conv2D(6, 3, padding="same", activation="tanh")(inputs)
+    flat = layers.Dense(12, activation="tanh")(layers.Flatten()(seen))
+    corner = layers.Dense(outputs["corner"], activation="softmax")(flat)
+    return keras.Model(inputs, {
+        "corner": corner,
+        "mask": layers.Conv2D(outputs["mask"][-1], 1, activation="softmax")(seen),
+        "spread": layers.Dense(1)(flat),
+        "tags": layers.Dense(2, activation="sigmoid")(flat),
+    })
+
+loss_weights = {"mask": 0.5, "spread": 0.25}
+"""
+CHAINED_TASKS = FOUR_TASKS.replace("layers.Dense(1)(flat)", "layers.Dense(1)(corner)")
+"""What one output ends in is given to the layer of another one."""
+LISTED_TASKS = """
+import keras
+from keras import layers
+
+def build_model(input_shape, outputs):
+    inputs = keras.Input(input_shape)
+    flat = layers.Flatten()(inputs)
+    return keras.Model(inputs, [
+        layers.Dense(2, name="tags", activation="sigmoid")(flat),
+        layers.Dense(outputs["corner"], name="corner", activation="softmax")(flat),
+        layers.Dense(1, name="spread")(flat),
+        layers.Conv2D(outputs["mask"][-1], 1, name="mask", activation="softmax")(inputs),
+    ])
+"""
+OWN_TASKS = (
+    FOUR_TASKS.replace("loss_weights = ", "ignored = ")
+    + """
+def loss(labels, outputs):
+    spread = keras.ops.square(outputs["spread"][:, 0] - labels["spread"])
+    corner = keras.losses.sparse_categorical_crossentropy(labels["corner"], outputs["corner"])
+    places = keras.losses.sparse_categorical_crossentropy(labels["mask"], outputs["mask"])
+    tags = keras.losses.binary_crossentropy(labels["tags"], outputs["tags"])
+    return 0.25 * spread + corner + 0.5 * keras.ops.mean(places, axis=(1, 2)) + tags
+
+def off(labels, outputs):
+    return keras.ops.abs(outputs["spread"][:, 0] - labels["spread"])
+
+metrics = {"off": off}
+"""
+)
 SQUARES = """
 def loss(labels, outputs):
     squares = keras.ops.square(outputs - labels)
@@ -269,6 +331,8 @@ CODE = {
     "inputs": (INPUTS, JOINED, Target.CLASSES),
     "inputs, one by one": (INPUTS_ROWS, JOINED, Target.CLASSES),
     "two pictures": (TWO_PICTURES, BOTH_PICTURES, Target.CLASSES),
+    "tasks": (TASKS, FOUR_TASKS, Target.CLASSES),
+    "own tasks": (TASKS, OWN_TASKS, Target.CLASSES),
     "rows": (FLAT, LINE, Target.VALUES),
     "own, one by one": (SERIES_ROWS, OWN, Target.VALUES),
 }

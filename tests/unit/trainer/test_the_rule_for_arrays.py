@@ -72,6 +72,7 @@ CHOSEN = [
     ("pixels one by one", "central, 60 + 4, accumulated"),
     ("series", "60 + 4"),
     ("rows", "40 + 20 + 4"),
+    ("tasks", "central, 60 + 4, accumulated"),
     ("two pictures", "64 + 0, accumulated"),
     ("inputs, one by one", "central, 60 + 4"),
     ("own, one by one", "60 + 4"),
@@ -114,7 +115,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[st
 
     quick = [*QUICK, *((name, ONE_DEVICE) for name in QUICK_ALONE)]
     further = [[(name, split), (name, ONE_DEVICE)] for name, split in CHOSEN]
-    further.append([("squares", ONE_DEVICE)])
+    further += [[("squares", ONE_DEVICE)], [("own tasks", ONE_DEVICE)]]
     known = {*names_of(quick)}
     groups = [[each for each in names_of(group) if each not in known] for group in further]
     return Grouped(train, names_of(quick), *groups)
@@ -281,3 +282,23 @@ def test_that_what_a_run_follows_of_several_inputs_is_the_first_one(
     for each, row in zip(history.epochs[-1].predictions, said, strict=True):
         probable = {shown.name: shown.probability for shown in each.predicted}
         assert [probable[str(number)] for number in range(3)] == pytest.approx(row, abs=1e-5)
+
+
+@pytest.mark.long
+def test_that_the_loss_of_several_outputs_is_the_weighted_sum_of_theirs(
+    runs: dict[str, RunLayout],
+) -> None:
+    one, own = (runs[named(name, ONE_DEVICE)] for name in ("tasks", "own tasks"))
+    measured = last_metrics(one)
+
+    weights = {"corner": 1.0, "mask": 0.5, "spread": 0.25, "tags": 1.0}
+    for prefix, loss in (("", measured.loss), ("val_", measured.val_loss)):
+        parts = [weight * measured.own[f"{prefix}{name}_loss"] for name, weight in weights.items()]
+        assert sum(parts) == pytest.approx(loss, rel=1e-5)
+    assert 0.0 < measured.own["val_mask_accuracy"] < 1.0
+    # Written by a person, of probabilities; Keras clips these.
+    pairs = zip(state(one), state(own), strict=True)
+    assert max(apart(*pair) for pair in pairs) < 1e-4
+    assert last_metrics(own).own["val_off"] == pytest.approx(
+        measured.own["val_spread_error"], rel=1e-4
+    )
