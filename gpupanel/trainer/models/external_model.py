@@ -10,10 +10,21 @@ from gpupanel.domain.model import Outputs
 from gpupanel.trainer.datasets.examples import DataSet, PackedOutput
 from gpupanel.trainer.datasets.packed_inputs import inputs_text
 from gpupanel.trainer.models.network import Building
-from gpupanel.trainer.models.output_ending import ENDINGS, ModelMisfitError, check_ending
+from gpupanel.trainer.models.output_ending import (
+    ENDINGS,
+    LINEAR,
+    UNKNOWN,
+    ModelMisfitError,
+    check_ending,
+)
 from gpupanel.trainer.parts.given_models import with_plain_ends
 from gpupanel.trainer.parts.input_shape import is_taken
-from gpupanel.trainer.parts.model_ending import before_ending, ending_of, with_logarithms
+from gpupanel.trainer.parts.model_ending import (
+    before_ending,
+    ending_of,
+    last_operation,
+    with_logarithms,
+)
 
 InputShapes = tuple[int, ...] | dict[str, tuple[int, ...]]
 """Of one example, as it is given to a model; of several inputs by their names."""
@@ -136,7 +147,8 @@ def _in_a_row(
         tensor = given[each.name]
         if not building.has_own_loss:
             try:
-                tensor = _without_ending(model, tensor, each.target, said)
+                is_once = sum(other is tensor for other in given.values()) == 1
+                tensor = _without_ending(model, tensor, each.target, said, is_given_once=is_once)
             except ModelMisfitError as misfit:
                 raise ModelMisfitError(f"of its output {each.name}, {misfit}") from misfit
         flat = keras.layers.Reshape((-1,), name=f"row_of_{each.name}", dtype="float32")
@@ -153,18 +165,32 @@ def _with_channel(output: PackedOutput) -> tuple[tuple[int, ...], ...]:
 
 
 def _without_ending(
-    model: keras.Model, tensor: keras.KerasTensor, target: Target, said: Outputs | None
+    model: keras.Model,
+    tensor: keras.KerasTensor,
+    target: Target,
+    said: Outputs | None,
+    *,
+    is_given_once: bool,
 ) -> keras.KerasTensor:
-    """The logits of one of several outputs; values as they are."""
+    """The logits of one of several outputs; values as they are.
+
+    Args:
+        model: Has the output.
+        tensor: The output.
+        target: What it predicts.
+        said: What outputs are whose layers do not show it.
+        is_given_once: It is no other output as well.
+    """
     if target is Target.VALUES:
         return tensor
     alone = keras.Model(model.inputs, tensor)
     ending = ending_of(alone, of_places=True)
-    check_ending(ending, target, said, is_single=False)
-    if ending != ENDINGS[target] and said is not Outputs.PROBABILITIES:
+    check_ending(ending, target, said if ending == UNKNOWN else None, is_single=False)
+    if ending == LINEAR or (ending == UNKNOWN and said is Outputs.LOGITS):
         return tensor
     operation = tensor._keras_history.operation  # noqa: SLF001 - Keras has no other way back
-    if ending == ENDINGS[target] and not operation._outbound_nodes:  # noqa: SLF001
+    is_last = operation is last_operation(alone)
+    if is_given_once and is_last and not operation._outbound_nodes and ending == ENDINGS[target]:  # noqa: SLF001
         # Nothing else of the model is given what it ends in.
         return before_ending(alone, ending, of_places=True).outputs[0]
     return with_logarithms(alone, of_labels=target is Target.LABELS).outputs[0]

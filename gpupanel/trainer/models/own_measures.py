@@ -74,12 +74,12 @@ class OwnMeasures:
             outputs: Likewise.
         """
         count = count_of(labels) or "n"
-        return self.problem(
+        return self.refusal(
             f"{name} of {self.file} gives {given} for labels {shapes_of(labels)} and "
             f"outputs {shapes_of(outputs)}; one number for each example, ({count},), is needed."
         )
 
-    def problem(self, message: str) -> ProblemError:
+    def refusal(self, message: str) -> ProblemError:
         """What is said of a function that cannot be summed."""
         assert self.code is not None  # it has the functions
         return self.code.problem("user_code_loss_misfit", message, _CONTRACT)

@@ -137,7 +137,7 @@ def _check(own: OwnMeasures, labels: Given, outputs: Given) -> None:
             apart = np.concatenate([alone[row] for row in rows])
             largest = max(float(np.abs(apart).max(initial=0.0)), 1e-6)
             if not np.allclose(together, apart, 0.0, _ALIKE * largest, equal_nan=True):
-                raise own.problem(
+                raise own.refusal(
                     f"{name} of {own.file} gives {_shown(apart)} for {count} examples one by "
                     f"one, and {_shown(together)} for them together, labels {shapes_of(given[0])} "
                     f"and outputs {shapes_of(given[1])}: the number of an example depends on the "

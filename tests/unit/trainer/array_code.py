@@ -283,6 +283,12 @@ loss_weights = {"mask": 0.5, "spread": 0.25}
 """
 CHAINED_TASKS = FOUR_TASKS.replace("layers.Dense(1)(flat)", "layers.Dense(1)(corner)")
 """What one output ends in is given to the layer of another one."""
+TWICE_TASKS = (
+    FOUR_TASKS.replace('"corner": corner', '"corner": layers.Reshape((3,))(corner)')
+    .replace("layers.Dense(1)(flat)", "layers.Dense(1)(corner)")
+    .replace("(2, activation", "(2, name='tag', activation")
+)
+"""A reshape comes after what one output ends in, and another layer is given that, too."""
 LISTED_TASKS = """
 import keras
 from keras import layers

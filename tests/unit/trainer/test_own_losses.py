@@ -30,6 +30,7 @@ from tests.unit.trainer.array_code import (
     TASKS,
     TO_CLASSES,
     TO_FLAG,
+    TWICE_TASKS,
     TWO_PICTURES,
     array_profile,
     with_code,
@@ -180,6 +181,7 @@ SAID: dict[str, tuple[str, str, str, str, str]] = {
         "fine",
         "",
     ),
+    "outputs behind what another one is made of": (TASKS, TWICE_TASKS, "classes", "fine", ""),
     "a loss of several outputs": (TASKS, OWN_TASKS, "classes", "fine", ""),
     "outputs of which one is made of another": (TASKS, CHAINED_TASKS, "classes", "fine", ""),
     "an output of another name": (
