@@ -248,7 +248,7 @@ def _is_known(value: float | None) -> bool:
 
 def _augmented(context: FindingContext) -> Fix | None:
     data = context.profile.data
-    if not isinstance(data, ImageSource) or not _is_image(context):
+    if not isinstance(data, ImageSource) or not _is_image(context) or _may_have_masks(context):
         return None
     if data.augmentation != NO_AUGMENTATION:
         return None
@@ -257,10 +257,16 @@ def _augmented(context: FindingContext) -> Fix | None:
     return context.fix(Fix(label="Change images at random", changes=changes))
 
 
+def _may_have_masks(context: FindingContext) -> bool:
+    """Whether an image may have a mask, which would not be changed with it, nor be learned so."""
+    profile = context.profile
+    return profile.data.is_code and profile.model.is_code
+
+
 def _pretrained(context: FindingContext) -> Fix | None:
     model = context.profile.model
     shape = () if context.data is None else context.data.feature_shape
-    if model.begins_with not in ("", "none") or not _is_image(context):
+    if model.begins_with not in ("", "none") or not _is_image(context) or _may_have_masks(context):
         return None
     if min(shape[:2]) < _LEAST_SIDE:
         return None

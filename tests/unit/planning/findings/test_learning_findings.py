@@ -9,9 +9,10 @@ import pytest
 
 from gpupanel.domain.application_model import ApplicationModel
 from gpupanel.domain.augmentation import Augmentation
-from gpupanel.domain.data import DigitsData, ImagesData, WineData
+from gpupanel.domain.data import DigitsData, ImagesData, PythonData, WineData
 from gpupanel.domain.events import DataReady, EpochDone
 from gpupanel.domain.layered_models import CnnModel
+from gpupanel.domain.model import PythonModel
 from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
@@ -144,6 +145,21 @@ def test_that_tables_and_small_images_are_offered_what_fits_them() -> None:
         labels = [each.label for each in (problem.fix, *problem.alternatives) if each is not None]
         assert "Use pretrained MobileNetV3Small" not in labels
         assert labels[-1] == "Stop early"
+
+
+def test_that_images_that_may_have_masks_are_offered_nothing_that_leaves_these_out() -> None:
+    rising = [1.0 + 0.1 * abs(place - 6) for place in range(20)]
+    own = Profile(
+        data=PythonData(path="/data.py"),
+        model=PythonModel(path="/model.py"),
+        devices=profile_of().devices,
+    )
+    built_in = own.model_copy(update={"model": CnnModel()})
+    for profile, offered in ((own, False), (built_in, True)):
+        problem = found(course(falling(20), rising, profile))["overfitting"]
+        labels = [each.label for each in (problem.fix, *problem.alternatives) if each is not None]
+        assert ("Change images at random" in labels) is offered
+        assert ("Use pretrained MobileNetV3Small" in labels) is offered
 
 
 def test_that_a_loss_alone_says_nothing_of_what_is_no_class() -> None:
