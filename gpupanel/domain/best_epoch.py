@@ -104,6 +104,25 @@ class BestMetric(ChoiceEnum):
             )
         return None
 
+    def misfit_of_arrays(self, target: Target | None) -> Problem | None:
+        """Why it cannot decide where an example has an array of these; ``None`` where it can.
+
+        Args:
+            target: What each place of it is; ``None``: there are several outputs.
+        """
+        if target is None:
+            is_whole = self is BestMetric.LOSS
+            return None if is_whole else self._not_measured("there are several outputs")
+        if self.is_set_metric:
+            return self._not_measured("the labels are arrays, and it is measured of one an example")
+        return self.misfit(target)
+
+    def misfit_of_own_loss(self) -> Problem | None:
+        """Why it cannot decide beside a loss of the person's own; ``None`` where it can."""
+        if self is BestMetric.LOSS:
+            return None
+        return self._not_measured("what the outputs mean is known to your own loss alone")
+
     def unmeasurable(self) -> Problem:
         """The problem of validation examples whose labels are all alike."""
         return self._not_measured("all validation examples have the same labels")

@@ -286,11 +286,14 @@ class PythonData(ImageSource):
     anything with ``__len__`` and ``__getitem__`` that gives an example for each number: such
     examples are asked for when they are needed where ``cache`` is not ``memory``, or where they
     would take more than a quarter of the memory that is free. ``__getitem__`` is called in
-    threads, one at a time.
+    threads, one at a time. For a model of Python code ``x`` may be a dictionary of several such, by
+    the names of the model's inputs.
     ``y`` one class number from 0, or one value, an example; or a row of values, or of 0 and 1 for
-    several labels. ``load`` runs once in each process of a run, after the devices are configured,
-    and must give the same each time: ``random`` and ``numpy.random`` are seeded by
-    ``training.seed`` before.
+    several labels; or, for a model of Python code, an array of classes, of 0 and 1, or of values.
+    Of a model with several outputs ``y`` is a dictionary by their names, and ``predicts`` one that
+    says what each predicts. Without ``y`` values are predicted that are the example itself.
+    ``load`` runs once in each process of a run, after the devices are configured, and must give the
+    same each time: ``random`` and ``numpy.random`` are seeded by ``training.seed`` before.
 
     The path is empty while none was chosen; a relative one is meant from the profile's folder.
     """
@@ -311,7 +314,8 @@ class PythonData(ImageSource):
     )
     predicts: Target = setting(
         "Predicted",
-        "What load()'s labels are: one, or a row of them, for each example.",
+        "What load()'s labels are: one, a row or an array of them for each example. Without labels "
+        "each example is to be predicted itself, as values.",
         default=Target.CLASSES,
     )
 

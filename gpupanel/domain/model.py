@@ -187,14 +187,22 @@ class PythonModel(Model):
                 keras.layers.Dense(outputs),
             ])
 
-    ``input_shape`` is that of one example, without the batch axis. Pixels come in from 0 to 1 and
+    ``input_shape`` is that of one example, without the batch axis; of several inputs a dictionary
+    of their shapes by the names that the model's inputs have. Pixels come in from 0 to 1 and
     the columns of Keras's housing data standardised; the numbers of an ``.npz`` file or of Python
     code as they are. ``outputs`` is the number of classes, of labels, or of values to be
-    predicted. The answer is a Keras model, sequential or functional, with one input and ``outputs``
-    numbers an example: logits, or probabilities (a softmax of classes, or a sigmoid of labels,
-    wherever it stands in the model: it is taken off and put back when the model is saved), or the
-    values in standard deviations from the mean of the training labels. Layers keep no state of
-    their own beside that of batch normalisation and dropout.
+    predicted; where labels are arrays, the shape of what is needed for one example. The answer is
+    a Keras model, sequential or functional, with one input and ``outputs`` numbers an example:
+    logits, or probabilities (a softmax of classes, or a sigmoid of labels, wherever it stands in
+    the model: it is taken off and put back when the model is saved), or the values in standard
+    deviations from the mean of the training labels; arrays of values as they are. Layers keep no
+    state of their own beside that of batch normalisation and dropout.
+
+    Beside it the file may have ``loss(labels, outputs)`` and functions of the same arguments in a
+    dictionary ``metrics``: each gives one number for each example, which the loop sums over the
+    global batch. With a loss of their own outputs are taken as they are. A model of several
+    outputs, for labels in a dictionary, has them by the same names; ``outputs`` is a dictionary
+    then, and ``loss_weights`` one of what the loss of each counts.
 
     The path is empty while none was chosen; a relative one is meant from the profile's folder.
     """
@@ -205,8 +213,9 @@ class PythonModel(Model):
     path: str = setting(
         "Python file",
         "A Python file with a function build_model(input_shape, outputs) that gives a Keras model: "
-        "sequential or functional, one number for each of the outputs. It may import what is "
-        "installed, but no file beside it. You are asked before it is run for the first time.",
+        "sequential or functional, one number for each of the outputs; if need be with loss and "
+        "metrics beside it. It may import what is installed, but no file beside it. You are asked "
+        "before it is run for the first time.",
         default="",
         path=PathKind((".py",), "Python files", "Choose the code that builds the model"),
     )

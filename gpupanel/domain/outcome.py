@@ -1,9 +1,12 @@
 """How a run ended, and what it reached."""
 
+import re
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
-from pydantic import create_model
+from pydantic import ConfigDict, create_model, model_validator
+from typing_extensions import override
 
 from gpupanel.domain.metric import Metric, Unit, metrics_of
 from gpupanel.domain.value import Value
@@ -119,6 +122,25 @@ SET_METRICS: Final = metrics_of(SetMetrics)
 FURTHER_METRICS: Final = tuple(metric for name, metric in SET_METRICS.items() if name != "loss")
 """What there is beside the loss; which of it depends on what is predicted."""
 
+MOST_OWN_METRICS: Final = 20
+"""Metrics of a person's own: each is summed over the replicas, and stands in every line."""
+_OWN_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
+
+
+def own_metric_misfit(name: str) -> str | None:
+    """Why a metric of a person's own cannot have that name; ``None``: it can."""
+    if not _OWN_NAME.fullmatch(name):
+        return "a name has up to 40 small letters, digits and underscores, first a letter"
+    if name in SET_METRICS:
+        return "the program measures one of that name"
+    if name.startswith(_PREFIXES):
+        return f"names that begin with {' or '.join(_PREFIXES)} are those of other sets"
+    return None
+
+
+_PREFIXES: Final = tuple(f"{part}_" for part in _PARTS)
+_WITHOUT_PREFIX: Final = re.compile(f"^({'|'.join(_PREFIXES)})")
+
 if TYPE_CHECKING:
 
     class _AllSets(SetMetrics):
@@ -144,13 +166,41 @@ class Metrics(_AllSets):
     absolute error are measured, or of those that a saved model was evaluated on. Those that begin
     with ``val_`` are of the validation set and stay ``None`` where there is none. Those that begin
     with ``test_`` are of a test set that does not validate: it is measured once, when the training
-    has come to its end.
+    has come to its end. Further keys, with and without these prefixes, are metrics of the person's
+    own code, by the names that it gives them.
     """
 
-    def with_part(self, part: Part, measured: SetMetrics) -> Self:
+    # Frozen, as every value is.
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, float]
+
+    @model_validator(mode="after")
+    def _check_own(self) -> Self:
+        """Refuse what no code can have measured: a run's folder may be a stranger's."""
+        named = {name: _WITHOUT_PREFIX.sub("", name) for name in self.own}
+        for name, own in named.items():
+            misfit = own_metric_misfit(own)
+            if misfit is not None:
+                raise ValueError(f"{name!r} is no metric: {misfit}")
+        if len(set(named.values())) > MOST_OWN_METRICS:
+            raise ValueError(f"more than {MOST_OWN_METRICS} metrics of a person's own")
+        return self
+
+    @property
+    def own(self) -> Mapping[str, float]:
+        """The metrics of the person's own code, by their keys."""
+        return self.__pydantic_extra__
+
+    @override
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy with other fields; those of the person's own code stay, and may be among them."""
+        del deep  # numbers only
+        return type(self).model_validate({**self.__dict__, **self.own, **(update or {})})
+
+    def with_part(self, part: Part, measured: "Metrics") -> Self:
         """These, and what was measured of the validation or the test set."""
-        found = {f"{part}_{name}": getattr(measured, name) for name in SET_METRICS}
-        known = {key: value for key, value in found.items() if value is not None}
+        found = {**{name: getattr(measured, name) for name in SET_METRICS}, **measured.own}
+        known = {f"{part}_{name}": value for name, value in found.items() if value is not None}
         return self.model_copy(update=known)
 
     def with_validation_of(self, before: Self) -> Self:
@@ -159,7 +209,13 @@ class Metrics(_AllSets):
 
     def of_part(self, part: Part) -> Self:
         """What was measured of the validation or the test set, without its prefix."""
-        return type(self)(**{name: getattr(self, f"{part}_{name}") for name in SET_METRICS})
+        prefix = f"{part}_"
+        own = {
+            name.removeprefix(prefix): value
+            for name, value in self.own.items()
+            if name.startswith(prefix)
+        }
+        return type(self)(**{name: getattr(self, f"{prefix}{name}") for name in SET_METRICS}, **own)
 
 
 class ValidatedEpoch(Value):

@@ -32,7 +32,10 @@ class TrainedOn(Value):
     """What the outputs of a model are about.
 
     Attributes:
-        predicts: What the labels were.
+        predicts: What the labels were; of arrays, what each place of them was.
+        outputs: Whether an example has a row of outputs, which are classes, labels or values;
+            arrays of these; or what a loss of the person's own made of them, which nobody else
+            knows the meaning of.
         class_names: Of the classes or labels, in the order of the outputs; none for values.
         data: A digest that data of the same kind in the same place has; empty: not known.
         content: A digest that the same training examples in the same order have, wherever they
@@ -51,6 +54,7 @@ class TrainedOn(Value):
 
     schema_version: Literal[1] = 1
     predicts: Target
+    outputs: Literal["row", "arrays", "own"] = "row"
     class_names: tuple[str, ...] = ()
     data: str = ""
     content: str = ""

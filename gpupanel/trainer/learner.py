@@ -7,7 +7,6 @@ import keras
 import tensorflow as tf
 
 from gpupanel.domain.best_epoch import BestMetric
-from gpupanel.domain.data import ClassWeights, DataSettings, Target
 from gpupanel.domain.event_details import PlacedLayer
 from gpupanel.domain.fine_tuning import FineTuning
 from gpupanel.domain.problem import Problem, ProblemError
@@ -15,27 +14,20 @@ from gpupanel.domain.schedule import RateCurve
 from gpupanel.domain.training import HalfPrecision, TrainingSettings
 from gpupanel.trainer.augmentation.augmenter import Augmenter, make_augmenter
 from gpupanel.trainer.datasets.examples import Array
-from gpupanel.trainer.datasets.split import Split, check_best_metric
+from gpupanel.trainer.datasets.split import Split
 from gpupanel.trainer.metrics.evaluation_objective import EvaluationObjective
 from gpupanel.trainer.models.build import BuiltModel, build_model
 from gpupanel.trainer.models.divided_optimizer import LearningOptimizer, whole_of
 from gpupanel.trainer.models.gathering import Gathering
 from gpupanel.trainer.models.network import Building
-from gpupanel.trainer.models.objectives import (
-    Classification,
-    Floats,
-    Objective,
-    make_objective,
-    named_weights,
-)
+from gpupanel.trainer.models.objectives import Objective
 from gpupanel.trainer.models.optimizers import learning_rate_of
+from gpupanel.trainer.models.own_measures import OwnMeasures, check_own_loss, own_measures
 from gpupanel.trainer.models.precision import set_precision
 from gpupanel.trainer.models.recomputed import recomputed_segments
-from gpupanel.trainer.models.training_objective import TrainingObjective
 from gpupanel.trainer.models.variable_state import assign_variables, by_name, read_variables
 from gpupanel.trainer.models.weight_averages import WeightAverages
 from gpupanel.trainer.parts.loss_scale import LossScale
-from gpupanel.trainer.parts.losses import balanced_weights
 from gpupanel.trainer.periods import (
     Period,
     count_parameters,
@@ -43,6 +35,7 @@ from gpupanel.trainer.periods import (
     make_optimizers,
     make_periods,
 )
+from gpupanel.trainer.run_objectives import objectives_of
 from gpupanel.trainer.started_run import StartedRun
 from gpupanel.trainer.steps.calls_over import calls_over
 from gpupanel.trainer.steps.data_copies import DataCopies
@@ -55,19 +48,6 @@ from gpupanel.trainer.strategies.placed_layers import PlacedLayers, choose_place
 
 _LOSS_SCALE = "loss_scale/"
 """How names of its variables begin."""
-_NO_CLASSES = Problem(
-    code="class_weights_without_classes",
-    field="data.class_weights",
-    message="Only classes can be weighted, and the labels are not classes.",
-    hint='Set data.class_weights to "none".',
-)
-_LOSS_OF_VALUES = Problem(
-    code="loss_without_classes",
-    field="training.loss",
-    message="A focal loss and label smoothing are of classes or several labels, and the data has "
-    "values to be predicted.",
-    hint='Set training.loss to "auto" and training.label_smoothing to 0.',
-)
 _NOT_DIVIDED = Problem(
     code="model_not_divided",
     field="strategy.kind",
@@ -105,6 +85,7 @@ class Learner:
         loss_scale: Of float16; ``None`` in other floats.
         gathering: Of several processes that keep the optimizer's state together: each has to call
             :meth:`state` when one does. ``None``: each has all of it.
+        own: Loss and metrics of the person's own.
         period: The one that goes on.
     """
 
@@ -122,6 +103,7 @@ class Learner:
     averages: WeightAverages | None = None
     loss_scale: LossScale | None = None
     gathering: Gathering | None = None
+    own: OwnMeasures = field(default_factory=OwnMeasures)
     period: Period = field(init=False)
 
     def __post_init__(self) -> None:
@@ -272,12 +254,15 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
     across_replicas = strategy.num_replicas_in_sync > 1
     half = plan.half_precision if training.mixed_precision else None
     set_precision(half)
+    own = own_measures(run.model_code)
+    check_own_loss(own, run.profile)
     building = Building(
         split.data,
         split.training,
         run.model_code,
         across_replicas,
         start_model=run.start_model,
+        has_own_loss=own.loss is not None,
     )
     places = _places(run, split)
     if places is not None:
@@ -299,9 +284,8 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
     segments = recomputed_segments(built.trained, training.recompute)
     if training.jit_compile and built.waits_within:
         raise ProblemError(_JIT_WITH_BATCH_NORM)
-    check_best_metric(training.best_metric, split)
-    objective = make_objective(split.data.target, built.value_units, built.value_means)
-    learned = trained_objective(run.profile.data, training, split, objective)
+    objective, learned = objectives_of(run.profile, split, built, own)
+    learns_inputs = split.data.learns_inputs
     augmenter = make_augmenter(
         run.profile.data.chosen_augmentation,
         split.training,
@@ -342,6 +326,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
                 timed=timed,
                 segments=segments,
                 loss_scale=loss_scale,
+                learns_inputs=learns_inputs,
             )
 
         calls = TrainingCalls(
@@ -366,13 +351,13 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
     with strategy.scope():
         measured = EvaluationObjective(
             objective,
-            split.data.target,
+            split.data.target if built.gives_rows else None,
             building.output_count,
             built.value_units,
             built.value_means,
             exact_area=training.best_metric is BestMetric.AUC,
         )
-    evaluation = EvaluationStep(built.trained, measured, averages)
+    evaluation = EvaluationStep(built.trained, measured, averages, learns_inputs=learns_inputs)
     validation_calls, test_calls = (
         None
         if part is None
@@ -396,6 +381,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         averages,
         loss_scale,
         gathering,
+        own,
     )
 
 
@@ -405,31 +391,3 @@ def _places(run: StartedRun, split: Split) -> PlacedLayers | None:
     if not run.profile.model.is_divided:
         raise ProblemError(_NOT_DIVIDED)
     return choose_places(run, split)
-
-
-def trained_objective(
-    data: DataSettings, training: TrainingSettings, split: Split, measured: Objective
-) -> Objective:
-    """What is made small: what is measured, but for class weights and another loss.
-
-    Raises:
-        ProblemError: The labels are no classes, and these were weighted, or their loss chosen.
-    """
-    target, weights = split.data.target, _class_weights(data, split)
-    if training.changes_loss:
-        if target is Target.VALUES:
-            raise ProblemError(_LOSS_OF_VALUES)
-        return TrainingObjective(measured, target, training, weights)
-    return measured if weights is None else Classification(weights)
-
-
-def _class_weights(data: DataSettings, split: Split) -> Floats | None:
-    """What an example of each class counts; ``None``: they count alike."""
-    weights, names = data.class_weights, split.data.class_names
-    if weights is ClassWeights.NONE:
-        return None
-    if split.data.target is not Target.CLASSES:
-        raise ProblemError(_NO_CLASSES)
-    if isinstance(weights, dict):
-        return named_weights(weights, names)
-    return balanced_weights(split.training.labels, len(names))

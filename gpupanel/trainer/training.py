@@ -22,9 +22,10 @@ from gpupanel.trainer.device_configuration import configure_devices, report_devi
 from gpupanel.trainer.device_log import DeviceLog
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruption, Interruptions
-from gpupanel.trainer.learner import make_learner
+from gpupanel.trainer.learner import Learner, make_learner
 from gpupanel.trainer.loop.loop import TrainingLoop
-from gpupanel.trainer.models.build import BuiltModel, check_built_again
+from gpupanel.trainer.models.build import check_built_again
+from gpupanel.trainer.models.own_objective import check_own_measures
 from gpupanel.trainer.models.random_layers import drawn_when_predicting, random_layer_warning
 from gpupanel.trainer.progress import TrainingRecord
 from gpupanel.trainer.saving.restoring import restore_latest
@@ -132,7 +133,7 @@ def train(
         )
     )
     if run.leads and (run.profile.model.is_code or run.profile.model.is_saved):
-        _check_external_model(run, learner.built, split, events)
+        _check_external_model(run, learner, split, events)
     if learner.placed:
         events.write(LayersPlaced(time_s=time.time(), layers=learner.placed))
     restored = restore_latest(run, learner, events)
@@ -148,15 +149,17 @@ def train(
 
 
 def _check_external_model(
-    run: StartedRun, built: BuiltModel, split: Split, events: EventWriter
+    run: StartedRun, learner: Learner, split: Split, events: EventWriter
 ) -> None:
     """Warn of what a model that was not built here draws otherwise than by step and example.
 
     All other models are made of layers that do.
 
     Raises:
-        ProblemError: Code builds another one each time.
+        ProblemError: Code builds another one each time, or has a loss or a metric that does not
+            measure each example by itself.
     """
+    built = learner.built
 
     def warn(warning: Problem | None) -> None:
         if warning is not None:
@@ -168,7 +171,8 @@ def _check_external_model(
         return
     drawn = drawn_when_predicting(built.trained)
     warn(drawn)
-    if drawn is None:
-        few = np.arange(min(_TRIED_EXAMPLES, len(split.training)), dtype=np.int32)
-        with tf.device(_HOST):
+    few = np.arange(min(_TRIED_EXAMPLES, len(split.training)), dtype=np.int32)
+    with tf.device(_HOST):
+        if drawn is None:
             check_built_again(built, split.training.read(few))
+        check_own_measures(learner.own, built, split.training.subset(few))

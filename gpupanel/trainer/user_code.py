@@ -61,6 +61,16 @@ class RunCode:
             "The documentation describes the function's arguments and result.",
         )
 
+    def values(self, *names: str) -> tuple[object, ...]:
+        """Carry the file out and give what these names stand for; ``None`` for what is not there.
+
+        Raises:
+            ProblemError: As :meth:`function`.
+            Exception: Whatever it raises.
+        """
+        module = self._carried_out()
+        return tuple(getattr(module, name, None) for name in names)
+
     def problem(self, code: str, message: str, hint: str) -> ProblemError:
         """A problem with what the file does."""
         return ProblemError(Problem(code=code, field=self.key, message=message, hint=hint))

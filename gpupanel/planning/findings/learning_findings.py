@@ -61,7 +61,7 @@ def overfitting(context: FindingContext) -> Iterator[Finding]:
         return
     last = next(each for each in reversed(context.epochs) if _is_known(each.metrics.val_loss))
     settings = context.profile.training
-    guess = _guess(last.metrics, 0 if context.data is None else context.data.class_count)
+    guess = _guess(last.metrics, _guessed_among(context, last.metrics))
     narrower = _narrower(context.profile.model)
     stopping = Fix.of("Stop early", "training.early_stopping_patience", _PATIENCE)
     yield Finding(
@@ -96,8 +96,9 @@ def does_not_learn(context: FindingContext) -> Iterator[Finding]:
     half = now - max(4, now // 2)
     before, last = epochs[half], epochs[now]
     losses = _smoothed([each.metrics.loss or 0.0 for each in epochs])
-    classes = 0 if context.data is None else context.data.class_count
-    guess = _guess(_last_measured(epochs), classes)
+    measured = _last_measured(epochs)
+    classes = _guessed_among(context, measured)
+    guess = _guess(measured, classes)
     is_beyond = classes > 1 and losses[now] > _BEYOND_CHANCE * math.log(classes)
     if not guess or (losses[now] < _STANDS * losses[half] and not is_beyond):
         return
@@ -166,6 +167,8 @@ def _parted_from(every: Sequence[EpochDone]) -> EpochDone | None:
     trained = _smoothed([each.metrics.loss or 0.0 for each in epochs])
     validated = _smoothed([each.metrics.val_loss or 0.0 for each in epochs])
     now = len(epochs) - 1
+    if min(*trained, *validated) < 0.0:
+        return None  # a loss of the person's own, of which no part can be told
     if not _are_apart([each.metrics for each in epochs[-3:]]):
         return None
     best = min(range(now + 1), key=validated.__getitem__)
@@ -196,6 +199,15 @@ def _right_on(metrics: Metrics) -> str:
         return ""
     trained, validated = 100.0 * metrics.accuracy, 100.0 * metrics.val_accuracy
     return f", and its accuracy is {trained:.1f} % in training and {validated:.1f} % in validation"
+
+
+def _guessed_among(context: FindingContext, metrics: Metrics) -> int:
+    """Among how many classes a guess is made; 0: none are predicted, or nobody knows its loss.
+
+    Beside a loss of the person's own no accuracy is measured.
+    """
+    is_known = metrics.accuracy is not None or metrics.val_accuracy is not None
+    return context.data.class_count if context.data is not None and is_known else 0
 
 
 def _guess(metrics: Metrics, classes: int) -> str:
@@ -236,7 +248,7 @@ def _is_known(value: float | None) -> bool:
 
 def _augmented(context: FindingContext) -> Fix | None:
     data = context.profile.data
-    if not isinstance(data, ImageSource) or not _is_image(context):
+    if not isinstance(data, ImageSource) or not _is_image(context) or _may_have_masks(context):
         return None
     if data.augmentation != NO_AUGMENTATION:
         return None
@@ -245,10 +257,16 @@ def _augmented(context: FindingContext) -> Fix | None:
     return context.fix(Fix(label="Change images at random", changes=changes))
 
 
+def _may_have_masks(context: FindingContext) -> bool:
+    """Whether an image may have a mask, which would not be changed with it, nor be learned so."""
+    profile = context.profile
+    return profile.data.is_code and profile.model.is_code
+
+
 def _pretrained(context: FindingContext) -> Fix | None:
     model = context.profile.model
     shape = () if context.data is None else context.data.feature_shape
-    if model.begins_with not in ("", "none") or not _is_image(context):
+    if model.begins_with not in ("", "none") or not _is_image(context) or _may_have_masks(context):
         return None
     if min(shape[:2]) < _LEAST_SIDE:
         return None

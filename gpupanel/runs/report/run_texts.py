@@ -26,6 +26,6 @@ def moment_text(seconds: float | None) -> str:
 def metric_title(name: str) -> str:
     """A metric as people read it: "Mean absolute error" of ``mean_absolute_error``.
 
-    A figure of a program of the person's own is called as the program calls it.
+    One of a program or of other code of the person's own is called as that calls it.
     """
     return _TITLES.get(name, name)

@@ -145,6 +145,8 @@ class Examples:
         features: ``uint8`` or ``float32``, first axis the examples; or where they are read from.
         labels: ``int32`` class numbers, one an example; or ``float32`` values, shape [examples] or
             [examples, values]; or labels that are 0 or 1, ``float32``, shape [examples, labels].
+            Where they are arrays (:attr:`DataSet.arrays_of`), as many of these as the arrays have
+            places, shape [examples, ...].
         unreadable: The examples whose features mean nothing, with why they could not be read:
             others stand in for them (:mod:`gpupanel.trainer.datasets.replaced_examples`).
     """
@@ -165,6 +167,12 @@ class Examples:
     def example_bytes(self) -> int:
         """What the features of one example take in memory."""
         return math.prod(self.feature_shape) * self.features.dtype.itemsize
+
+    @property
+    def carried_bytes(self) -> int:
+        """The same with its labels, which may be arrays."""
+        labels = math.prod(self.labels.shape[1:]) * self.labels.dtype.itemsize
+        return self.example_bytes + labels
 
     @property
     def in_memory(self) -> Array | None:
@@ -235,6 +243,59 @@ def held_rows(features: Features) -> HeldRows | None:
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class PackedInput:
+    """One of several inputs of an example, all of which stand in one row of numbers.
+
+    Attributes:
+        name: That of the model's input.
+        shape: Of one example.
+        are_pixels: They are bytes, and are divided by 255.
+        start: Where its numbers begin in the row.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    are_pixels: bool
+    start: int
+
+    @property
+    def end(self) -> int:
+        """Where they end."""
+        return self.start + math.prod(self.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class PackedOutput:
+    """One of several outputs of a model, whose labels all stand in one row of numbers.
+
+    Attributes:
+        name: That of the model's output.
+        target: What it predicts, or what each place of it does.
+        shape: Of the labels of one example.
+        class_names: Where classes are predicted, in the order of their numbers.
+        start: Where its labels begin in the row.
+    """
+
+    name: str
+    target: Target
+    shape: tuple[int, ...]
+    class_names: tuple[str, ...]
+    start: int
+
+    @property
+    def end(self) -> int:
+        """Where they end."""
+        return self.start + math.prod(self.shape)
+
+    @property
+    def output_shape(self) -> tuple[int, ...]:
+        """Shape of what the model has to give for one example."""
+        if self.target is Target.CLASSES:
+            return (*self.shape, len(self.class_names))
+        return self.shape or (1,)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class DataSet:
     """A source, read and checked.
@@ -244,6 +305,15 @@ class DataSet:
         validation: A validation set of the source's own.
         class_names: In the order of the class numbers, or of the labels; empty where values are
             predicted.
+        arrays_of: What each place of the labels is, where these are arrays: masks, sequences,
+            images. ``None``: an example has one label, or a row of them.
+        learns_inputs: Each example is what is to be predicted of it, scaled as the model takes it:
+            the labels are none, and of no meaning. They are arrays then.
+        inputs: Of what the features of an example are the numbers, one input after the other
+            (:mod:`gpupanel.trainer.datasets.packed_inputs`); none: they are one input.
+        outputs: Of what the labels of an example are the numbers, one output after the other
+            (:mod:`gpupanel.trainer.datasets.packed_outputs`), ``float32`` all: they are arrays
+            then, of values. None: there is one output.
         greatest: The greatest value a pixel can have, for :attr:`Scaling.DIVIDE`.
         files: What the examples are read from, a file each, or a file for each array; ``None``
             where all came from one file.
@@ -267,6 +337,10 @@ class DataSet:
     test: Examples | None = None
     validation: Examples | None = None
     class_names: tuple[str, ...] = ()
+    arrays_of: Target | None = None
+    learns_inputs: bool = False
+    inputs: tuple[PackedInput, ...] = ()
+    outputs: tuple[PackedOutput, ...] = ()
     scaling: Scaling = Scaling.NONE
     greatest: float = 1.0
     files: DataFiles | None = None
@@ -292,10 +366,29 @@ class DataSet:
 
     @property
     def target(self) -> Target:
-        """What the labels are."""
+        """What the labels are; of arrays, what each place of them is."""
+        if self.arrays_of is not None:
+            return self.arrays_of
         if not self.class_names:
             return Target.VALUES
         return Target.CLASSES if self.training.labels.ndim == 1 else Target.LABELS
+
+    @property
+    def label_shape(self) -> tuple[int, ...]:
+        """The shape of what is to be predicted of one example, as the labels say it."""
+        examples = self.training
+        return examples.feature_shape if self.learns_inputs else tuple(examples.labels.shape[1:])
+
+    @property
+    def output_shape(self) -> tuple[int, ...]:
+        """The shape of what a model has to give for one example."""
+        if self.outputs:
+            return (sum(math.prod(each.output_shape) for each in self.outputs),)
+        if self.arrays_of is None:
+            is_of_values = self.target is Target.VALUES
+            return (math.prod(self.label_shape) if is_of_values else len(self.class_names),)
+        classes = (len(self.class_names),) if self.target is Target.CLASSES else ()
+        return (*self.label_shape, *classes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -27,12 +27,14 @@ class Labels:
         target: What they are.
         outputs: How many classes or labels there are, at least; 0 where values are predicted.
         names: Of the classes, where the labels are text.
+        are_arrays: Of such labels each example has an array, with one at each place.
     """
 
     array: Array
     target: Target
     outputs: int
     names: tuple[str, ...] = ()
+    are_arrays: bool = False
 
 
 def checked_labels(
@@ -83,7 +85,7 @@ def detected_target(labels: Array) -> Target:
         labels: Shape [examples] or [examples, outputs].
     """
     if labels.ndim == 2:
-        if not _are_zeros_and_ones(labels):
+        if not are_zeros_and_ones(labels):
             return Target.VALUES
         return Target.CLASSES if _is_one_hot(labels) else Target.LABELS
     if labels.dtype.kind == "f":
@@ -98,19 +100,20 @@ def _are_all_classes(labels: Array) -> bool:
     return bool(different[0] == 0 and different[-1] == len(different) - 1)
 
 
-def _are_zeros_and_ones(labels: Array) -> bool:
+def are_zeros_and_ones(labels: Array) -> bool:
+    """Whether they are true or not, each of them."""
     if labels.dtype.kind not in NUMBER_KINDS:
         return False
     return bool(((labels == 0) | (labels == 1)).all())
 
 
 def _is_one_hot(labels: Array) -> bool:
-    return _are_zeros_and_ones(labels) and bool((np.count_nonzero(labels, axis=1) == 1).all())
+    return are_zeros_and_ones(labels) and bool((np.count_nonzero(labels, axis=1) == 1).all())
 
 
 def _checked_several(raw: Array, name: ArrayName, label_count: int | None) -> Array:
     rows = raw[:, np.newaxis] if raw.ndim == 1 else raw
-    if not _are_zeros_and_ones(rows):
+    if not are_zeros_and_ones(rows):
         raise name.problem(
             "data_labels_not_zero_or_one",
             f"{name} holds other values than 0 and 1, but each of several labels is true or not.",
@@ -201,17 +204,19 @@ def _check_greatest(labels: Array, class_count: int | None, name: ArrayName) -> 
         )
 
 
-def checked_values(labels: Array, name: ArrayName) -> Array:
+def checked_values(labels: Array, name: ArrayName, *, are_arrays: bool = False) -> Array:
     """Labels as ``float32`` values to be predicted.
 
     Args:
         labels: One number, or a row of them, an example.
         name: Where they come from.
+        are_arrays: They are arrays of any shape, one an example.
 
     Raises:
         ProblemError: They are no finite numbers.
     """
-    labels = _number_or_row_each(labels, name)
+    if not are_arrays:
+        labels = _number_or_row_each(labels, name)
     if labels.dtype.kind not in NUMBER_KINDS:
         raise name.problem(
             "data_labels_not_finite",

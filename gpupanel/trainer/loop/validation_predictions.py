@@ -19,6 +19,7 @@ from gpupanel.domain.visible_text import as_utf8
 from gpupanel.files.line_log import LineLog
 from gpupanel.trainer.datasets.example_previews import example_name, example_preview, label_texts
 from gpupanel.trainer.datasets.examples import Array, Examples, Indices
+from gpupanel.trainer.datasets.packed_inputs import apart
 from gpupanel.trainer.datasets.shown_cells import shown_cells
 from gpupanel.trainer.datasets.shown_labels import top_classes
 from gpupanel.trainer.datasets.split import Split
@@ -70,7 +71,9 @@ class ValidationPredictions:
         self._log: LineLog | None = None
         self._features: Array | None = None
         self._labels: Array | None = None
-        self._is_over = split.validation is None or not run.leads
+        # Of arrays, and of what the person's own loss alone knows, nothing is said.
+        says_something = split.validation is not None and learner.built.gives_rows
+        self._is_over = not says_something or not run.leads
         self._took_s = 0.0
         self._ended_s: float | None = None
         self._written_epoch = 0
@@ -137,6 +140,10 @@ class ValidationPredictions:
         assert validation is not None
         chosen = _chosen(validation, data.target, self._run.profile.training.seed)
         self._features, self._labels = validation.read(chosen), validation.labels[chosen]
+        # Of several inputs the first one is shown.
+        inputs = apart(self._features, data.inputs[:1])
+        greatest = 255.0 if inputs else data.greatest
+        seen = next(iter(inputs.values()), self._features)
         texts = label_texts(data, self._labels)
         cells: list[tuple[ShownCell, ...]] = [()] * len(chosen)
         if data.cells is not None:
@@ -147,12 +154,12 @@ class ValidationPredictions:
                 name=example_name(validation.features, place),
                 label=as_utf8(label),
                 image=example_preview(
-                    "", features, data.greatest, data.words, longest_side=_LONGEST_SIDE
+                    "", features, greatest, data.words, longest_side=_LONGEST_SIDE
                 ),
                 cells=of_row,
             )
             for place, label, features, of_row in zip(
-                chosen.tolist(), texts, self._features, cells, strict=True
+                chosen.tolist(), texts, seen, cells, strict=True
             )
         )
         line = FollowedExamples(

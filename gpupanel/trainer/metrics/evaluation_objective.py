@@ -27,7 +27,7 @@ class EvaluationObjective:
     def __init__(
         self,
         plain: Objective,
-        target: Target,
+        target: Target | None,
         outputs: int,
         units: Floats,
         means: Floats,
@@ -38,7 +38,8 @@ class EvaluationObjective:
 
         Args:
             plain: What the loss is, and what training measures.
-            target: What the labels are.
+            target: What the labels are; ``None``: arrays, or what a loss of the person's own alone
+                knows: no metric of a whole set is of them.
             outputs: How many the model has: one a class, a label or a value.
             units: Standard deviations of values to be predicted, shape [outputs].
             means: Their means, shape [outputs].

@@ -35,7 +35,7 @@ _MOST_SCORES = 2**26
 
 
 def set_metrics_of(
-    target: Target,
+    target: Target | None,
     outputs: int,
     units: Floats,
     means: Floats,
@@ -46,7 +46,7 @@ def set_metrics_of(
     """All metrics that fit what is predicted.
 
     Args:
-        target: What the labels are.
+        target: What the labels are; ``None``: nothing that any of them fits.
         outputs: How many a model has: one a class, a label or a value.
         units: Of values, what outputs and errors are counted in, shape [outputs].
         means: Near which values are, likewise.

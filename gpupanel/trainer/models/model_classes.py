@@ -8,6 +8,7 @@ from gpupanel.domain.data import DataSettings, Target
 from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
 from gpupanel.trainer.models.model_file import outputs_of_file, recipe_in, trained_on_in
+from gpupanel.trainer.models.model_file_problems import problem
 from gpupanel.trainer.parts.class_names import UNKNOWN, places_of
 
 _SHOWN = 5
@@ -34,9 +35,10 @@ def known_classes(model: ModelSettings) -> KnownClasses:
     """What a saved model's file and the profile say of its classes.
 
     Raises:
-        ProblemError: The file cannot be read.
+        ProblemError: The file cannot be read, or it says that its outputs are no row of these.
     """
     path = model.chosen_path
+    check_gives_rows(path)
     trained, outputs = trained_on_in(path), outputs_of_file(path)
     names = model.chosen_class_names
     if trained is not None:
@@ -49,6 +51,32 @@ def known_classes(model: ModelSettings) -> KnownClasses:
     except (ValueError, TypeError, AttributeError, RecursionError):
         predicts = None  # whoever reads the recipe says that it cannot be read
     return KnownClasses(path, names, predicts, outputs)
+
+
+def check_gives_rows(path: str) -> None:
+    """Refuse a model of which an example's outputs are not classes, labels or values in a row.
+
+    What reads them as such would be wrong without anybody seeing it.
+
+    Args:
+        path: Of its file.
+
+    Raises:
+        ProblemError: They are arrays, or of a loss of the person's own; or it cannot be read.
+    """
+    trained = trained_on_in(path)
+    if trained is None or trained.outputs == "row":
+        return
+    why = "it gives an array for each example"
+    if trained.outputs == "own":
+        why = "what its outputs mean is known only to the loss of one's own that it was trained by"
+    raise problem(
+        "model_outputs_not_rows",
+        f"The model in {path} can be neither evaluated, exported nor trained further with its last "
+        f"layer, nor can it predict here: {why}.",
+        "Use it in Python: keras.models.load_model gives what build_model built, with what it "
+        "learned.",
+    )
 
 
 def as_trained(data: DataSettings, known: KnownClasses) -> DataSettings:

@@ -4,20 +4,21 @@ import importlib
 import math
 import random
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 import keras
 
-from gpupanel.domain.data import Target
 from gpupanel.domain.model import Model, ModelSettings
 from gpupanel.trainer.datasets.examples import DataSet, Examples
 from gpupanel.trainer.parts.placed_layer import on_the_host, put_beside_input
 from gpupanel.trainer.user_code import RunCode
 
 Settings = TypeVar("Settings", bound=Model, contravariant=True)
+GivenInputs = keras.KerasTensor | Mapping[str, keras.KerasTensor]
+"""Raw features; of several inputs all in a row, or by their names."""
 LayerHook = Callable[[keras.layers.Layer], None]
 """Is shown a layer before it is built: it may decide where that happens."""
 
@@ -39,6 +40,7 @@ class Building:
         begins: Whether its first weights matter; else others take their place.
         start_model: A run's copy of the saved model that is trained further; ``None``: the file
             itself is read.
+        has_own_loss: Code of the person's own says what outputs mean: they stay as they are.
     """
 
     data: DataSet
@@ -48,18 +50,22 @@ class Building:
     hook: LayerHook = _leave_as_it_is
     begins: bool = True
     start_model: Path | None = None
+    has_own_loss: bool = False
 
     @property
     def inputs(self) -> keras.KerasTensor:
-        """Raw features, made anew."""
+        """Raw features, made anew; of several inputs all in a row."""
         return keras.Input(self.training.feature_shape, name="features")
+
+    @property
+    def inputs_apart(self) -> dict[str, keras.KerasTensor]:
+        """Raw features of several inputs by their names, made anew; none where they are one."""
+        return {each.name: keras.Input(each.shape, name=each.name) for each in self.data.inputs}
 
     @property
     def output_count(self) -> int:
         """Outputs of the last layer: one a class or label, or one a value that is predicted."""
-        if self.data.target is Target.VALUES:
-            return math.prod(self.training.labels.shape[1:])
-        return len(self.data.class_names)
+        return math.prod(self.data.output_shape)
 
     def made_whole(self, make: Callable[[], keras.Model]) -> keras.Model:
         """A model that a library builds, of layers that are shown to the hook before.

@@ -1,5 +1,6 @@
 """Raw features on a scale that suits a model, as the first layer of every one that is trained."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import keras
@@ -29,6 +30,30 @@ class RowsOf:
 
     def __getitem__(self, rows: slice) -> Array:
         return self.examples.read(np.arange(len(self.examples), dtype=np.int32)[rows])
+
+
+def scaled_apart(
+    inputs: keras.KerasTensor | Mapping[str, keras.KerasTensor], building: Building
+) -> list[keras.KerasTensor]:
+    """Each of several inputs on a scale that suits a model: bytes are pixels, and divided.
+
+    Args:
+        inputs: Raw ones by their names; or a row of all of them, which is taken apart.
+        building: Knows them.
+    """
+    found = []
+    for each in building.data.inputs:
+        if isinstance(inputs, Mapping):
+            given = inputs[each.name]
+        else:
+            # In float32 also under mixed precision, as they are read.
+            whole = keras.layers.Reshape(each.shape, name=f"input_{each.name}", dtype="float32")
+            given = whole(inputs[:, each.start : each.end])
+        if each.are_pixels:
+            name = f"pixels_{each.name}"
+            given = keras.layers.Rescaling(1.0 / 255.0, name=name, dtype="float32")(given)
+        found.append(given)
+    return found
 
 
 def scaled(inputs: keras.KerasTensor, building: Building) -> keras.KerasTensor:

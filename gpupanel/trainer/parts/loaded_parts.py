@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeGuard
 
 import numpy as np
+import numpy.typing as npt
 
-PARTS_OF_DATA = ("x", "y", "x_test", "y_test", "class_names")
+PARTS_OF_DATA = ("x", "y", "x_test", "y_test", "class_names", "predicts")
 """What ``load`` of a file may give, by name."""
 
 
@@ -57,3 +58,19 @@ def rows_given(given: Any, row: Callable[[int], object] | None = None) -> Any:  
     if not gives_rows(given) or hasattr(given, "__array__"):
         return given
     return [(row or given.__getitem__)(number) for number in range(len(given))]
+
+
+def are_arrays(labels: npt.NDArray[Any], *, of_classes: bool) -> bool:
+    """Whether labels are an array an example, and no number or row of them.
+
+    A row an example holds several labels or values. Where classes are predicted it is a single 1
+    among zeros; any other one is a sequence of classes.
+
+    Args:
+        labels: First axis the examples.
+        of_classes: Classes are predicted.
+    """
+    if labels.ndim != 2 or labels.shape[1] == 1 or not of_classes:
+        return labels.ndim > 2
+    are_flags = bool(((labels == 0) | (labels == 1)).all())
+    return not (are_flags and bool((np.count_nonzero(labels, axis=1) == 1).all()))

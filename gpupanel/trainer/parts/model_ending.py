@@ -55,30 +55,32 @@ SAYS_IT = (keras.layers.Activation, keras.layers.Dense)
 NAMED_ACTIVATIONS = UNBOUNDED | {"sigmoid", "relu6", "softsign", "tanh"}
 
 
-def ending_of(model: keras.Model) -> str:
+def ending_of(model: keras.Model, *, of_places: bool = False) -> str:
     """What the model ends in.
 
     Args:
-        model: Functional or sequential, with one input and one output.
+        model: Functional or sequential, with one input, or a list of several, and one output.
+        of_places: An example has several places, each with outputs along the last axis.
 
     Returns:
-        ``softmax`` (over all outputs of an example), ``sigmoid``, ``linear`` (numbers without
-        bounds), the name of another activation, or ``unknown``.
+        ``softmax`` (over all outputs of an example, or of a place), ``sigmoid``, ``linear``
+        (numbers without bounds), the name of another activation, or ``unknown``.
     """
-    last, count = last_operation(model), count_of_outputs(model)
+    last = last_operation(model)
+    count = model.outputs[0].shape[-1] if of_places else count_of_outputs(model)
     activation = getattr(last, "activation", None)
     if last is not None and type(last) in SAYS_IT and last.output.shape[-1] == count:
         for name in ("softmax", "sigmoid", "linear"):
             if activation is getattr(keras.activations, name):
                 return name
-    found = traced_ending(model, count)
+    found = traced_ending(model, count, of_places=of_places)
     if found == "unknown" and activation not in (None, keras.activations.linear):
         named: str = getattr(activation, "__name__", "unknown")
         return "unknown" if named == "softmax" else named
     return found
 
 
-def before_ending(model: keras.Model, ending: str) -> keras.Model:
+def before_ending(model: keras.Model, ending: str, *, of_places: bool = False) -> keras.Model:
     """The model without the softmax or sigmoid that it ends in: a loss is exact there.
 
     Where that cannot be taken off, its logarithm (of a sigmoid, the logit) follows it: the same
@@ -87,6 +89,7 @@ def before_ending(model: keras.Model, ending: str) -> keras.Model:
     Args:
         model: It may be changed.
         ending: One of both, as :func:`ending_of` found it.
+        of_places: As there.
     """
     last, output = last_operation(model), model.outputs[0]
     if last is not None and isinstance(last, keras.layers.Softmax) and last.output is output:
@@ -94,7 +97,7 @@ def before_ending(model: keras.Model, ending: str) -> keras.Model:
     activation = getattr(keras.activations, ending)
     if last is not None and getattr(last, "activation", None) is activation:
         last.activation = keras.activations.linear
-        if type(last) in SAYS_IT or ending_of(model) != ending:
+        if type(last) in SAYS_IT or ending_of(model, of_places=of_places) != ending:
             return model
         last.activation = activation
     return with_logarithms(model, of_labels=ending == "sigmoid")
@@ -146,12 +149,21 @@ def is_linear_activation(operation: keras.Operation) -> bool:
     return type(operation) is keras.layers.Activation and operation.activation is linear
 
 
-def traced_ending(model: keras.Model, count: int | None) -> str:
-    """What the operations behind the output say; nothing is computed."""
-    given = model.inputs[0]
-    function = tf.function(lambda features: model(features, training=False), autograph=False)
-    traced = function.get_concrete_function(tf.TensorSpec((None, *given.shape[1:]), given.dtype))
-    depends = {traced.inputs[0].op.name}
+def traced_ending(model: keras.Model, count: int | None, *, of_places: bool = False) -> str:
+    """What the operations behind the output say; nothing is computed.
+
+    Args:
+        model: See :func:`ending_of`.
+        count: Outputs of an example, or of a place of it.
+        of_places: See :func:`ending_of`.
+    """
+    specs = [tf.TensorSpec((None, *each.shape[1:]), each.dtype) for each in model.inputs]
+
+    def call(*features: tf.Tensor) -> tf.Tensor:
+        return model(features[0] if len(features) == 1 else list(features), training=False)
+
+    traced = tf.function(call, autograph=False).get_concrete_function(*specs)
+    depends = {each.op.name for each in traced.inputs[: len(specs)]}
     for operation in traced.graph.get_operations():
         if any(each.op.name in depends for each in operation.inputs):
             depends.add(operation.name)
@@ -161,7 +173,9 @@ def traced_ending(model: keras.Model, count: int | None) -> str:
         if output.name not in known:
             known[output.name] = "unknown"
             if len(known) < MOST_STEPS:
-                known[output.name] = ending_of_operation(output, count, depends, ending)
+                known[output.name] = ending_of_operation(
+                    output, count, depends, ending, of_places=of_places
+                )
         return known[output.name]
 
     return ending(traced.outputs[0])
@@ -178,15 +192,21 @@ def are_of_softmax(operation: tf.Operation, depends: set[str]) -> bool:
 
 
 def ending_of_operation(
-    output: tf.Tensor, count: int | None, depends: set[str], ending: Callable[[tf.Tensor], str]
+    output: tf.Tensor,
+    count: int | None,
+    depends: set[str],
+    ending: Callable[[tf.Tensor], str],
+    *,
+    of_places: bool = False,
 ) -> str:
     """What an operation gives.
 
     Args:
         output: Its output.
-        count: Outputs of the model.
+        count: Outputs of the model for an example, or for a place of it.
         depends: Names of the operations that depend on the model's input; others are weights.
         ending: What another one gives.
+        of_places: See :func:`ending_of`.
     """
     operation = output.op
     if operation.type in PASSING:
@@ -209,6 +229,7 @@ def ending_of_operation(
     if operation.type == "Softmax":
         # One over all outputs: the last axis has them, and no other axis has several.
         sides = tuple(output.shape[1:])
-        return "softmax" if sides == (*[1] * (len(sides) - 1), count) else "unknown"
+        is_whole = of_places or all(side == 1 for side in sides[:-1])
+        return "softmax" if is_whole and sides[-1:] == (count,) else "unknown"
     lowered: str = operation.type.lower()
     return lowered if lowered in NAMED_ACTIVATIONS else "unknown"

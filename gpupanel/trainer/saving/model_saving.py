@@ -35,6 +35,7 @@ def save_model(learner: Learner, path: Path, learned: LearnedFrom) -> None:
         data = learner.built.building.data
         trained_on = TrainedOn(
             predicts=data.target,
+            outputs=learner.built.output_form,
             class_names=data.class_names,
             data=learned.data,
             content=learned.content.content,

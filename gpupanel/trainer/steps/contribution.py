@@ -96,6 +96,7 @@ class ContributionOf:
         seed: int,
         jit_compile: bool,
         segments: Sequence[Segment] = (),
+        learns_inputs: bool = False,
     ) -> None:
         """Builds nothing yet.
 
@@ -108,8 +109,10 @@ class ContributionOf:
                 outside.
             segments: Of the model, whose activations are computed again for the gradients; none:
                 they are kept.
+            learns_inputs: Each example is its own label.
         """
         self._model = model
+        self._learns_inputs = learns_inputs
         self._segments = segments
         self._is_compiled = jit_compile
         self._variables = variables
@@ -129,7 +132,7 @@ class ContributionOf:
         Args:
             state: See :class:`State`.
             features: Shape [n, ...].
-            labels: Shape [n].
+            labels: Shape [n, ...].
             part: Which examples of which batch these are.
         """
         contribution: Contribution = self._function(state, features, labels, part)
@@ -145,7 +148,7 @@ class ContributionOf:
                 outputs = passed[-1].found
             else:
                 outputs = self._model(features, training=True)
-        sums = self._objective.sums(outputs, labels)
+        sums = self._objective.sums(outputs, features if self._learns_inputs else labels)
         loss = sums[0] / part.examples
         if state.scale is not None:
             loss *= state.scale

@@ -27,7 +27,7 @@ def make_feed(
         with_neighbour: Of each part the example before the first is needed, too.
     """
     most_steps = MostSteps(
-        examples.example_bytes,
+        examples.carried_bytes,
         [replica.process for replica in plan.replicas],
         with_neighbour,
         most_call_bytes(plan),

@@ -41,6 +41,7 @@ class TrainingStep:
         timed: bool = False,
         segments: Sequence[Segment] = (),
         loss_scale: LossScale | None = None,
+        learns_inputs: bool = False,
     ) -> None:
         """Builds nothing yet.
 
@@ -57,10 +58,17 @@ class TrainingStep:
             timed: Report how many seconds the gradients took.
             segments: See :class:`~gpupanel.trainer.steps.contribution.ContributionOf`.
             loss_scale: In float16 alone.
+            learns_inputs: Each example is its own label.
         """
         variables = Variables(model)
         self._contribution = ContributionOf(
-            model, variables, objective, seed=seed, jit_compile=jit_compile, segments=segments
+            model,
+            variables,
+            objective,
+            seed=seed,
+            jit_compile=jit_compile,
+            segments=segments,
+            learns_inputs=learns_inputs,
         )
         self._update = Update(
             variables, optimizer, clip_norm=clip_norm, averages=averages, loss_scale=loss_scale
@@ -138,6 +146,7 @@ class EvaluationStep:
         model: What is measured.
         objective: What of it.
         averages: Of its weights, which are measured in their place.
+        learns_inputs: Each example is its own label.
     """
 
     def __init__(
@@ -145,15 +154,18 @@ class EvaluationStep:
         model: keras.Model,
         objective: Objective,
         averages: WeightAverages | None = None,
+        *,
+        learns_inputs: bool = False,
     ) -> None:
         self._model = model
         self._objective = objective
         self._averages = averages
+        self._learns_inputs = learns_inputs
 
     def __call__(self, features: tf.Tensor, labels: tf.Tensor, part: BatchPart) -> ReplicaSums:
         """The sums of loss and metrics."""
         del part
         with self._averages.in_place_of_weights() if self._averages else nullcontext():
             outputs = self._model(features, training=False)
-        sums = self._objective.sums(outputs, labels)
+        sums = self._objective.sums(outputs, features if self._learns_inputs else labels)
         return ReplicaSums(tf.concat([tf.reshape(each, [-1]) for each in sums], axis=0))

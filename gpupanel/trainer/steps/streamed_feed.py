@@ -23,10 +23,10 @@ class MostSteps:
     """How many steps a call takes by what it carries, the same in every process of the run.
 
     Attributes:
-        example_bytes: Of the features of one example.
+        example_bytes: Of the features and labels of one example.
         processes: That of each replica of the run; without them all are of one.
         with_neighbour: One example more is carried for each part.
-        most_bytes: Of the features that a call carries.
+        most_bytes: That a call carries.
     """
 
     example_bytes: int
@@ -71,7 +71,7 @@ class StreamedFeed:
         self._examples = examples
         self._devices = devices
         self._replicas = list(devices)
-        self._most_steps = most_steps or MostSteps(examples.example_bytes)
+        self._most_steps = most_steps or MostSteps(examples.carried_bytes)
         self._look_ahead = LookAhead(examples)
         self._parts = RowBlocks(examples.feature_shape, examples.features.dtype)
 

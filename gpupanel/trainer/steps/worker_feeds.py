@@ -135,7 +135,7 @@ class ShippedFeed:
 
     def most_steps(self, batch_size: int) -> int | None:
         """See :meth:`WorkerFeed.most_steps`: a worker's call carries up to 128 MiB."""
-        return steps_within(MOST_CALL_BYTES, batch_size * self._examples.example_bytes)
+        return steps_within(MOST_CALL_BYTES, batch_size * self._examples.carried_bytes)
 
     def close(self) -> None:
         """See :meth:`WorkerFeed.close`."""
@@ -162,7 +162,7 @@ def make_worker_feed(
     examples: Examples, coordinator: tf.distribute.coordinator.ClusterCoordinator
 ) -> WorkerFeed:
     """The fastest feed that these examples allow."""
-    size_bytes = len(examples) * examples.example_bytes
+    size_bytes = len(examples) * examples.carried_bytes
     if held_rows(examples.features) is None or size_bytes > _COPY_BYTES:
         return ShippedFeed(examples)
     return CopiedFeed(examples.read_all(), examples.labels, coordinator)

@@ -33,6 +33,7 @@ from gpupanel.trainer.datasets.examples import Array, DataSet, Examples
 from gpupanel.trainer.datasets.source import Reading, no_download, read_data
 from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.failures import problems_of
+from gpupanel.trainer.models.model_classes import check_gives_rows
 from gpupanel.trainer.models.model_file import check_model_file, recipe_in
 from gpupanel.trainer.models.model_file_problems import problem
 from gpupanel.trainer.models.output_ending import ENDINGS, outputs_unknown
@@ -57,6 +58,7 @@ def export_model(request: ModelExportRequest) -> ModelExport:
     """Write it; or the problems because of which it was not written."""
     try:
         check_model_file(request.model)
+        check_gives_rows(request.model)
         return _exported(request)
     except Exception as error:  # noqa: BLE001 - reported as a problem, as in evaluation
         return ModelExport(problems=problems_of(error, what="The export of the model"))

@@ -60,7 +60,6 @@ def _trained(request: RateRangeRequest, divided: Split) -> tuple[RatePoint, ...]
     import numpy as np
     import tensorflow as tf
 
-    from gpupanel.trainer.learner import trained_objective
     from gpupanel.trainer.models.build import build_model
     from gpupanel.trainer.models.network import Building
     from gpupanel.trainer.models.objectives import make_objective
@@ -69,6 +68,7 @@ def _trained(request: RateRangeRequest, divided: Split) -> tuple[RatePoint, ...]
     from gpupanel.trainer.models.recomputed import recomputed_segments
     from gpupanel.trainer.parts.loss_scale import LossScale
     from gpupanel.trainer.periods import freeze_base
+    from gpupanel.trainer.run_objectives import trained_objective
     from gpupanel.trainer.steps.batch_part import BatchPart
     from gpupanel.trainer.steps.order import make_epoch_order
     from gpupanel.trainer.steps.replica_steps import TrainingStep

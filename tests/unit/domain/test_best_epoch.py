@@ -86,6 +86,23 @@ def test_that_a_metric_that_is_not_measured_of_so_many_is_refused(
     assert misfit is None or words in misfit.message
 
 
+def test_that_a_metric_of_whole_sets_is_not_measured_of_arrays() -> None:
+    for target, fitting in (
+        (Target.CLASSES, [LOSS, ACCURACY]),
+        (Target.LABELS, [LOSS, ACCURACY]),
+        (Target.VALUES, [LOSS, ERROR]),
+        (None, [LOSS]),
+    ):
+        assert [each for each in BestMetric if each.misfit_of_arrays(target) is None] == fitting
+    misfit = F1.misfit_of_arrays(Target.CLASSES)
+    assert misfit is not None
+    assert "the labels are arrays" in misfit.message
+
+
+def test_that_the_loss_alone_is_measured_beside_a_loss_of_ones_own() -> None:
+    assert [each for each in BestMetric if each.misfit_of_own_loss() is None] == [LOSS]
+
+
 def test_that_a_metric_of_labels_that_are_all_alike_is_refused() -> None:
     assert "all validation examples have the same labels" in AUC.unmeasurable().message
 

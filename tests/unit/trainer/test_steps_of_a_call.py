@@ -23,7 +23,7 @@ from tests.unit.trainer.trained_runs import (
 
 pytestmark = pytest.mark.tensorflow
 
-BATCH, STEPS, ROW_BYTES = 64, 40, 16
+BATCH, STEPS, ROW_BYTES = 64, 40, 20
 MIRRORED = StrategySettings(kind=StrategyKind.MIRRORED)
 WITH_COUNTED_CALLS = str(Path(__file__).with_name("with_counted_calls.py"))
 TRAIN = str(Path(__file__).with_name("train_several.py"))
@@ -31,9 +31,9 @@ TRAIN = str(Path(__file__).with_name("train_several.py"))
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> NpzData:
-    """Examples of 16 bytes, mapped from their file."""
+    """Examples of 16 bytes, mapped from their file, with labels of 4."""
     random, folder = np.random.default_rng(4), tmp_path_factory.mktemp("arrays")
-    features = random.normal(size=(STEPS * BATCH, ROW_BYTES // 4)).astype(np.float32)
+    features = random.normal(size=(STEPS * BATCH, ROW_BYTES // 4 - 1)).astype(np.float32)
     np.save(folder / "x.npy", features)
     np.save(folder / "y.npy", random.integers(0, 3, STEPS * BATCH))
     return NpzData(path=str(folder / "x.npy"), cache="none", validation_fraction=0.0)

@@ -29,8 +29,9 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.following.validation_history import read_validation_history
 from gpupanel.trainer import training
 from gpupanel.trainer.balancing import measuring
-from gpupanel.trainer.datasets.examples import Examples, held_rows
+from gpupanel.trainer.datasets.examples import Array, Examples, held_rows
 from gpupanel.trainer.datasets.learned_from import known_content
+from gpupanel.trainer.datasets.packed_inputs import apart
 from gpupanel.trainer.datasets.source import Reading, read_data
 from gpupanel.trainer.datasets.split import Split, split
 from gpupanel.trainer.device_configuration import configure_devices, configure_graph_optimizer
@@ -74,6 +75,11 @@ def train_one(layout: RunLayout) -> tuple[RunLayout, Split]:
     return layout, parts
 
 
+def given_to_model(parts: Split, features: Array) -> Array | dict[str, Array]:
+    inputs = parts.data.inputs
+    return apart(features, inputs) if inputs else features
+
+
 def measure(layout: RunLayout, parts: Split) -> None:
     model = keras.models.load_model(layout.model)
     losses = {
@@ -88,7 +94,8 @@ def measure(layout: RunLayout, parts: Split) -> None:
     def evaluate(examples: Examples | None) -> list[float]:
         if examples is None or held_rows(examples.features) is None:
             return []
-        result = model.evaluate(examples.read_all(), examples.labels, batch_size=700, verbose=0)
+        given = given_to_model(parts, examples.read_all())
+        result = model.evaluate(given, examples.labels, batch_size=700, verbose=0)
         return [float(value) for value in result]
 
     measured = {
@@ -104,7 +111,7 @@ def measure(layout: RunLayout, parts: Split) -> None:
         measured["areas"] = [float(roc_auc_score(parts.validation.labels, scores))]
     followed = [each.index for each in read_validation_history(layout).examples]
     if followed and parts.validation is not None:
-        features = parts.validation.read(np.array(followed, np.int32))
+        features = given_to_model(parts, parts.validation.read(np.array(followed, np.int32)))
         measured["followed"] = np.asarray(model(features, training=False)).tolist()
     (layout.root / "evaluation.json").write_text(json.dumps(measured), encoding="utf-8")
 

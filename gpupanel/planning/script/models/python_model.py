@@ -13,7 +13,10 @@ from gpupanel.planning.script.parts import part
 from gpupanel.planning.script.sections import joined
 
 _PYTHON = """
-network = carried_out($path, "model_code").build_model(tuple(x.shape[1:]), $outputs)
+code = carried_out($path, "model_code")
+if callable(getattr(code, "loss", None)):
+    raise SystemExit("A script does not know a loss of your own: train it by gpupanel run.")
+network = code.build_model(tuple(x.shape[1:]), $outputs)
 if isinstance(network, keras.Sequential) and not network.built:
     network.build((None, *x.shape[1:]))
 network = with_plain_ends(network)

@@ -14,6 +14,10 @@ random.seed(SEED)
 np.random.seed(SEED)
 loaded = parts_by_name(carried_out($path, "data_code").load())
 loaded = {name: rows_given(part) for name, part in loaded.items()}
+if isinstance(loaded["x"], Mapping) or isinstance(loaded.get("y"), Mapping):
+    raise SystemExit("A script takes one input and one output for each example.")
+if "y" not in loaded or are_arrays(np.asarray(loaded["y"]), of_classes=$of_classes):
+    raise SystemExit("A script takes one label, or a row of labels, for each example.")
 x, y = features(loaded["x"]), labels(loaded["y"])
 x_test, y_test = x[:0], y[:0]
 if "x_test" in loaded:
@@ -36,10 +40,11 @@ class _Python(SourceScript[PythonData]):
 
     @override
     def read(self, data: PythonData, *, needs_labels: bool) -> str:
-        read = Template(_PYTHON).substitute(path=repr(data.path))
+        of_classes = data.predicts is Target.CLASSES
+        read = Template(_PYTHON).substitute(path=repr(data.path), of_classes=of_classes)
         count = _COUNTED.get(data.predicts)
         names = Template(_CLASSES).substitute(count=count) if count else ""
-        needed = part("loaded_parts", "parts_by_name", "rows_given")
+        needed = part("loaded_parts", "parts_by_name", "rows_given", "are_arrays")
         return joined(arrays_of(data.target_kind), needed, read + names.strip("\n"))
 
     @override

@@ -390,9 +390,9 @@ class _Lister:
         return _problem(
             "data_annotations_are_no_labels",
             f"{self.root} holds images beside annotations of them, by the name of the folder "
-            f"{shown_names(found)}. Finding objects and segmentation are not trained here.",
+            f"{shown_names(found)}. Boxes are not trained on here, and masks by Python code alone.",
             "Sort the images into a folder for each class; or choose a CSV in data.labels_csv with "
-            "a label for each. Predicting needs neither.",
+            "a label for each; or load images and masks by Python code. Predicting needs neither.",
             self.key,
         )
 

@@ -2,31 +2,20 @@
 
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 from typing_extensions import override
 
-from gpupanel.domain.data import MOST_CLASSES, PythonData, Scaling, Target
+from gpupanel.domain.data import PythonData
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.domain.visible_text import as_utf8
-from gpupanel.trainer.datasets.checks import (
-    ArrayName,
-    check_lengths,
-    checked_features,
-)
-from gpupanel.trainer.datasets.examples import Array, DataSet, Examples
-from gpupanel.trainer.datasets.labels import Labels, checked_labels
-from gpupanel.trainer.datasets.python_rows import python_rows
-from gpupanel.trainer.datasets.source import Reading, Source
-from gpupanel.trainer.memory_shortage import is_out_of_memory
-from gpupanel.trainer.parts.loaded_parts import PARTS_OF_DATA, gives_rows, parts_by_name, rows_given
-from gpupanel.trainer.user_code import RunCode, exits_reported
-
-_CONTRACT = (
-    'load() gives {"x": examples, "y": labels}, if need be with "x_test", "y_test" and '
-    '"class_names"; or (x, y); or ((x, y), (x_test, y_test)).'
-)
+from gpupanel.trainer.datasets.array_labels import arrays_refused
+from gpupanel.trainer.datasets.examples import AllExamples, DataSet
+from gpupanel.trainer.datasets.packed_inputs import inputs_refused
+from gpupanel.trainer.datasets.python_sets import LoadedSets, load_misfit
+from gpupanel.trainer.datasets.source import Reading, Source, all_examples
+from gpupanel.trainer.parts.loaded_parts import PARTS_OF_DATA, parts_by_name
+from gpupanel.trainer.user_code import RunCode
 
 _NOT_CARRIED_OUT = Problem(
     code="code_not_carried_out",
@@ -54,101 +43,17 @@ def read_python_data(
     random.seed(seed)
     np.random.seed(seed)  # noqa: NPY002 - what the person's code may draw from
     loaded = code.function("load")()
-    return _Loaded(data, code, _by_name(loaded, code), must_differ=must_differ).data_set()
-
-
-@dataclass(frozen=True, slots=True)
-class _Loaded:
-    """What ``load`` gave, by the names of its parts."""
-
-    settings: PythonData
-    code: RunCode
-    parts: Mapping[str, object]
-    must_differ: bool
-
-    def data_set(self) -> DataSet:
-        names = self._class_names()
-        training, labels = self._examples("x", "y", len(names) or None)
-        names = names or tuple(str(number) for number in range(labels.outputs))
-        test = None
-        if "x_test" in self.parts or "y_test" in self.parts:
-            test, _ = self._examples("x_test", "y_test", len(names) or None)
-            self._check_shapes(training, test)
-        is_pixels = training.features.dtype == np.uint8
-        return DataSet(
-            training=training,
-            test=test,
-            class_names=names,
-            scaling=Scaling.DIVIDE if is_pixels else Scaling.NONE,
-            greatest=255.0 if is_pixels else 1.0,
-        )
-
-    def _examples(self, x: str, y: str, class_count: int | None) -> tuple[Examples, Labels]:
-        of, labels_of = self._name(x), self._name(y)
-        rows = python_rows(self.parts.get(x), self.code, of, self.settings.cache)
-        features = rows or checked_features(self._array(x), of)
-        differ = self.must_differ and x == "x"
-        labels = checked_labels(
-            self._array(y), labels_of, self.settings.predicts, class_count, must_differ=differ
-        )
-        check_lengths(features, labels.array, of, labels_of)
-        return Examples(features, labels.array), labels
-
-    def _array(self, name: str) -> Array:
-        if name not in self.parts:
-            raise _misfit(self.code, f'there is no "{name}"')
-        given = self.parts[name]
-        if gives_rows(given):
-            given = rows_given(given, exits_reported(self.code, given.__getitem__))
-        try:
-            return np.asarray(given)
-        except Exception as error:
-            if is_out_of_memory(error):
-                raise
-            # Objects of the person's own raise what they like when they are made an array.
-            raise _misfit(self.code, f'"{name}" is not an array: {error}') from error
-
-    def _class_names(self) -> tuple[str, ...]:
-        given = self.parts.get("class_names")
-        if given is None or self.settings.predicts is Target.VALUES:
-            return ()
-        if not isinstance(given, list | tuple) or not given:
-            raise _misfit(self.code, '"class_names" is not a list of names')
-        if len(given) > MOST_CLASSES:
-            raise _misfit(self.code, f'"class_names" has more than {MOST_CLASSES:,} names')
-        return tuple(as_utf8(str(name)) for name in given)
-
-    def _check_shapes(self, training: Examples, test: Examples) -> None:
-        for what, name, one, other in (
-            ("example", "x", training.feature_shape, test.feature_shape),
-            ("row of labels", "y", training.labels.shape[1:], test.labels.shape[1:]),
-        ):
-            if one != other:
-                raise _misfit(
-                    self.code,
-                    f'one {what} has the shape {one} in "{name}" and {other} in "{name}_test"',
-                )
-
-    def _name(self, part: str) -> ArrayName:
-        return ArrayName(source=f"load() of {self.code.named}", name=part, field=self.code.key)
+    return LoadedSets(data, code, _by_name(loaded, code), must_differ=must_differ).data_set()
 
 
 def _by_name(loaded: object, code: RunCode) -> Mapping[str, object]:
     parts = parts_by_name(loaded)
     if parts is None:
-        raise _misfit(code, f"it is a {type(loaded).__name__}")
+        raise load_misfit(code, f"it is a {type(loaded).__name__}")
     unknown = [str(key) for key in parts if key not in PARTS_OF_DATA]
     if unknown:
-        raise _misfit(code, f"{', '.join(unknown)} is none of {', '.join(PARTS_OF_DATA)}")
+        raise load_misfit(code, f"{', '.join(unknown)} is none of {', '.join(PARTS_OF_DATA)}")
     return parts
-
-
-def _misfit(code: RunCode, what: str) -> Exception:
-    return code.problem(
-        "user_code_data_misfit",
-        f"What load() of {code.named} returns cannot be used: {what}.",
-        _CONTRACT,
-    )
 
 
 class _Python(Source[PythonData]):
@@ -159,6 +64,17 @@ class _Python(Source[PythonData]):
         if reading.code is None:
             raise ProblemError(_NOT_CARRIED_OUT)
         return read_python_data(data, reading.code, reading.seed, must_differ=reading.must_differ)
+
+    @override
+    def read_all(self, data: PythonData, reading: Reading, *, needs_labels: bool) -> AllExamples:
+        del needs_labels  # there are always some
+        found = self.read(data, replace(reading, must_differ=False))
+        who = "an evaluation or a prediction takes"
+        if found.inputs:
+            raise ProblemError(inputs_refused(data, found.inputs, who))
+        if found.arrays_of is not None:
+            raise ProblemError(arrays_refused(data, found.label_shape, who))
+        return all_examples(found)
 
 
 SOURCE = _Python()

@@ -14,7 +14,7 @@ from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.inference.known_classes import match_classes
 from gpupanel.trainer.models.input_shape import input_misfit, input_shape_in
 from gpupanel.trainer.models.kept_head import kept_classes
-from gpupanel.trainer.models.model_classes import as_trained, known_classes
+from gpupanel.trainer.models.model_classes import as_trained, check_gives_rows, known_classes
 from gpupanel.trainer.models.model_file import (
     check_model_file,
     configuration_in,
@@ -101,6 +101,8 @@ def model_problems(request: PreviewRequest, found: DataPreview) -> tuple[Problem
             check_weights_file(model.weights_path)
         else:
             check_model_file(model.chosen_path, most_bytes=_MODEL_BYTES)
+            if not (request.task == "train" and model.has_new_head):
+                check_gives_rows(model.chosen_path)
             _check_input(request, found)
             if request.task == "train":
                 reading_to_train(Reading(no_download), model, request.data)

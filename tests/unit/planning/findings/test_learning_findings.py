@@ -9,9 +9,10 @@ import pytest
 
 from gpupanel.domain.application_model import ApplicationModel
 from gpupanel.domain.augmentation import Augmentation
-from gpupanel.domain.data import DigitsData, ImagesData, WineData
+from gpupanel.domain.data import DigitsData, ImagesData, PythonData, WineData
 from gpupanel.domain.events import DataReady, EpochDone
 from gpupanel.domain.layered_models import CnnModel
+from gpupanel.domain.model import PythonModel
 from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
@@ -146,6 +147,21 @@ def test_that_tables_and_small_images_are_offered_what_fits_them() -> None:
         assert labels[-1] == "Stop early"
 
 
+def test_that_images_that_may_have_masks_are_offered_nothing_that_leaves_these_out() -> None:
+    rising = [1.0 + 0.1 * abs(place - 6) for place in range(20)]
+    own = Profile(
+        data=PythonData(path="/data.py"),
+        model=PythonModel(path="/model.py"),
+        devices=profile_of().devices,
+    )
+    built_in = own.model_copy(update={"model": CnnModel()})
+    for profile, offered in ((own, False), (built_in, True)):
+        problem = found(course(falling(20), rising, profile))["overfitting"]
+        labels = [each.label for each in (problem.fix, *problem.alternatives) if each is not None]
+        assert ("Change images at random" in labels) is offered
+        assert ("Use pretrained MobileNetV3Small" in labels) is offered
+
+
 def test_that_a_loss_alone_says_nothing_of_what_is_no_class() -> None:
     flat = [math.log(10)] * 8
     context = course(flat, flat)
@@ -153,6 +169,15 @@ def test_that_a_loss_alone_says_nothing_of_what_is_no_class() -> None:
     data = context.data.model_copy(update={"class_count": 0})
     assert found(replace(context, data=data)) == {}
     assert found(replace(context, data=None)) == {}
+
+
+def test_that_a_loss_of_ones_own_is_compared_with_no_guess_and_no_part_of_itself() -> None:
+    high = [5.0] * 8
+    assert found(course(high, high)) == {}
+    assert "does_not_learn" in found(course(high, high, accuracy=[0.1] * 8))
+    # Minus the overlap of masks: both fall.
+    losses = [-0.9 + 0.8 * 0.7**place for place in range(20)]
+    assert found(course(losses, [each + 0.01 for each in losses])) == {}
 
 
 @pytest.mark.parametrize(
@@ -202,7 +227,8 @@ def test_that_a_loss_that_stands_where_it_began_is_no_learning(
 
 def test_that_a_rate_that_is_far_too_high_is_found_although_the_loss_fell_from_a_peak() -> None:
     for losses in ([350.0, 12.0, 2.6, 2.5, 2.7, 2.5, 2.8, 2.6, 2.7], falling(9, 40.0)):
-        context = course(losses, losses, training(learning_rate=10.0))
+        right = [0.1] * len(losses)
+        context = course(losses, losses, training(learning_rate=10.0), accuracy=right)
         assert list(found(context)) == ["does_not_learn"]
 
 
@@ -236,7 +262,8 @@ def test_that_what_has_learned_or_begins_to_is_left_alone(
 )
 def test_that_the_usual_rate_is_offered_and_near_it_a_tenth(rate: float, offered: float) -> None:
     flat = [math.log(10)] * 8
-    problem = found(course(flat, flat, training(learning_rate=rate)))["does_not_learn"]
+    context = course(flat, flat, training(learning_rate=rate), accuracy=[0.1] * 8)
+    problem = found(context)["does_not_learn"]
     assert problem.fix is not None
     [change] = problem.fix.changes
     assert change.value == pytest.approx(offered)
