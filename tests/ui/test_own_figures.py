@@ -37,6 +37,7 @@ from gpupanel.runs.trust.user_code import code_of_profile
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.panels.live_panel import LivePanel
 from gpupanel.ui.plots.own_figures import MOST_PLOTS
+from gpupanel.ui.plots.run_curves import RunCurves
 from gpupanel.ui.run_actions import run_actions
 from gpupanel.ui.run_page.progress import ProgressRow
 from gpupanel.ui.run_state import RunState, button_states
@@ -385,3 +386,21 @@ def test_that_a_program_that_is_to_end_now_is_not_said_to_save(
         (loss,) = person.losses
         assert loss.startswith("It was interrupted as Ctrl+C does, and ends by itself.")
         assert "saves before it ends" not in loss
+
+
+def test_that_metrics_of_ones_own_code_have_plots_in_a_training_of_gpupanels() -> None:
+    curves = RunCurves()
+    curves.add(
+        [
+            RunStarted(time_s=STARTED_S, supervisor_pid=1),
+            step(1, examples_per_second=1.0),
+            EpochDone(
+                time_s=STARTED_S + 2.0,
+                epoch=1,
+                step=1,
+                metrics=Metrics(loss=0.5, val_loss=0.4, iou=0.25, val_iou=0.125),
+                seconds=1.0,
+            ),
+        ]
+    )
+    assert curves.own.shape == (("iou", True, True),)

@@ -141,6 +141,9 @@ class CurveRecorder:
                 moment = self._clock.seconds(time_s)
                 rows = np.array([event.step, moment, 1, *values], dtype=np.float64)
                 self._epochs.append(rows[:, np.newaxis])
+                for name, value in event.metrics.own.items():
+                    own = np.array([event.step, moment, 1, value], dtype=np.float64)
+                    self._add_own(name, own[:, np.newaxis])
             case _:
                 pass
 
@@ -149,14 +152,17 @@ class CurveRecorder:
         said = np.asarray(batch.step)
         steps = np.where(np.isnan(said), self.step, said)
         for reported, (places, values) in batch.figures.items():
-            name = self._name_of(reported)
-            if name not in self._figures:
-                if len(self._figures) == MOST_FIGURES:
-                    continue
-                self._figures[name] = _Table(1, self._most_points)
             at = np.asarray(places)
             rows = np.stack((steps[at], moments[at], np.ones(at.size), np.asarray(values)))
-            self._figures[name].append(rows)
+            self._add_own(self._name_of(reported), rows)
+
+    def _add_own(self, name: str, rows: Floats) -> None:
+        """Add what is measured as a person's own code or program calls it."""
+        if name not in self._figures:
+            if len(self._figures) == MOST_FIGURES:
+                return
+            self._figures[name] = _Table(1, self._most_points)
+        self._figures[name].append(rows)
 
     def _name_of(self, reported: str) -> str:
         """What a figure is called here, where it may be called as a metric.

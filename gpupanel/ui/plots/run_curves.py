@@ -310,6 +310,8 @@ class RunCurves:
         if self._has_fit and event.epoch > 0 and event.step % event.epoch == 0:
             # Of some data Keras knows only at its end how long it is.
             self.steps_per_epoch = self.steps_per_epoch or event.step // event.epoch or None
+        for each, value in metrics.own.items():
+            self._add_own(each, moment, value)
         name, measured, validated = _metric(metrics)
         if self.is_program:
             # The others come with the steps, under the same names.

@@ -241,3 +241,15 @@ def test_that_no_more_figures_are_kept_than_are_drawn():
 def test_that_figures_are_thinned_as_all_curves_are():
     many = (figures(1001.0 + number, number, reward=1.0) for number in range(1, 1_001))
     assert len(recorded(*many, most_points=100).points()["reward"]) <= 100
+
+
+def test_that_metrics_of_ones_own_code_are_curves_of_epochs():
+    points = recorded(
+        step(1.0, 1, 0.5),
+        epoch(1.5, 1, val_loss=0.4, iou=0.25, val_iou=0.125),
+        step(2.0, 2, 0.4),
+        epoch(2.5, 2, val_loss=0.3, iou=0.5, val_iou=0.25),
+    ).points()
+    assert points["iou"].steps.tolist() == [1.0, 2.0]
+    assert points["iou"].values.tolist() == [0.25, 0.5]
+    assert points["val_iou"].values.tolist() == [0.125, 0.25]
