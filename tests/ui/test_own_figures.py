@@ -390,7 +390,7 @@ def test_that_a_program_that_is_to_end_now_is_not_said_to_save(
 
 def test_that_metrics_of_ones_own_code_have_plots_in_a_training_of_gpupanels() -> None:
     curves = RunCurves()
-    curves.add(
+    curves.add_events(
         [
             RunStarted(time_s=STARTED_S, supervisor_pid=1),
             step(1, examples_per_second=1.0),
