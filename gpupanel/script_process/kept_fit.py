@@ -12,16 +12,16 @@ from __future__ import annotations
 import json
 import os
 import time
+from contextlib import suppress
 from typing import Any
 
+from .callback_state import StateCodec
 from .reports import Reports
 
 _LEAST_INTERVAL_S = 60.0
 """Between two keepings that nobody asks for."""
 _MOST_OF_TIME = 0.01
 """They take no more than this share of the time."""
-_OF_FILES = ("append", "append_header")
-"""Attributes of a CSVLogger, whose file has lines by the time when it continues."""
 
 
 class KeptFit:
@@ -104,9 +104,11 @@ class KeptFit:
 
     def is_due(self) -> bool:
         """Whether the state is to be kept now, between two epochs."""
+        if self._noted is None:
+            return False  # no epoch has ended in this process
         if os.path.exists(self._suspend):
             return True
-        if not self._file or self._noted is None:
+        if not self._file:
             return False
         least_s = max(_LEAST_INTERVAL_S, self._took_s / _MOST_OF_TIME)
         return time.monotonic() - self._kept_s >= least_s
@@ -128,13 +130,9 @@ class KeptFit:
         for variable, kept in zip(_variables(model), self._kept["variables"], strict=True):
             own = to_numpy(variable)
             variable.assign(kept.view(own.dtype).reshape(own.shape))
-        for callback, (plain, arrays) in zip(theirs, self._kept["callbacks"], strict=True):
-            operations = {
-                name: getattr(self._keras.ops, value[0])
-                for name, value in plain.items()
-                if isinstance(value, list)
-            }
-            vars(callback).update({**plain, **operations, **arrays})
+        codec = StateCodec(self._numpy, self._keras.ops, self._kept["arrays"])
+        for callback, written in zip(theirs, self._kept["callbacks"], strict=True):
+            codec.put_back(callback, written)
         model.history.history = self._kept["history"]
         model.history.epoch = list(range(self._kept["first"], self._kept["epochs"]))
 
@@ -156,23 +154,20 @@ class KeptFit:
             value = numpy.asarray(self._keras.ops.convert_to_numpy(variable))
             # NumPy writes no bfloat16: as bytes every type comes back as it was.
             arrays[f"v{number}"] = numpy.frombuffer(value.tobytes(), numpy.uint8)
-        callbacks = []
-        for number, callback in enumerate(theirs):
-            plain, lists = _state(numpy, self._keras.ops, callback)
-            for name, values in lists.items():
-                for place, value in enumerate(values):
-                    arrays[f"c{number}.{name}.{place}"] = value
-            counts = {name: len(values) for name, values in lists.items()}
-            callbacks.append([plain, counts])
+        of_callbacks: dict[str, Any] = {}
+        codec = StateCodec(numpy, self._keras.ops, of_callbacks)
+        callbacks = [codec.written(callback) for callback in theirs]
         said = {
             "call": self._call,
             "first": first,
             "epochs": epoch,
             "before": before,
             "shapes": _shapes(model),
+            "build": model.get_build_config(),
             "callbacks": callbacks,
             "history": model.history.history,
         }
+        arrays.update(of_callbacks)
         arrays["said"] = numpy.frombuffer(json.dumps(said).encode(), numpy.uint8)
         os.makedirs(os.path.dirname(self._file), exist_ok=True)
         beside = self._file + ".new.npz"
@@ -189,26 +184,26 @@ class KeptFit:
                 if said["call"] != self._call:
                     return {}
                 said["variables"] = [file[f"v{number}"] for number in range(len(said["shapes"]))]
-                said["callbacks"] = [
-                    (
-                        plain,
-                        {
-                            name: [file[f"c{number}.{name}.{place}"] for place in range(count)]
-                            for name, count in counts.items()
-                        },
-                    )
-                    for number, (plain, counts) in enumerate(said["callbacks"])
-                ]
+                said["arrays"] = {name: file[name] for name in file.files if name[0] == "a"}
                 return said
         except (OSError, ValueError, KeyError) as error:
             self._reports.write("kept_unreadable", message=str(error)[:200])
             return {}
 
+    def _build(self, model: Any) -> None:
+        """Build a model that waits for its first batch, as it was built then."""
+        if model.built or not self._kept["build"]:
+            return
+        with suppress(Exception):  # whatever a model of the person's own says of it
+            model.build_from_config(self._kept["build"])
+
     def fits(self, model: Any, theirs: list[Any]) -> bool:
         """Whether what was kept is of this model and of as many callbacks."""
         if not self._kept:
             return False
-        alike = self._kept["shapes"] == _shapes(model)
+        self._build(model)
+        # An optimizer that is built for no variables would take none later.
+        alike = model.built and self._kept["shapes"] == _shapes(model)
         if alike and len(theirs) == len(self._kept["callbacks"]):
             return True
         self._reports.write("kept_unreadable", message="the model has changed since")
@@ -231,30 +226,6 @@ def _variables(model: Any) -> list[Any]:
 
 def _shapes(model: Any) -> list[Any]:
     return [[*map(int, each.shape)] for each in _variables(model)]
-
-
-def _state(numpy: Any, ops: Any, callback: Any) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-    """Attributes of a callback: those that JSON holds, and lists of arrays.
-
-    An operation of Keras is the list of its name: one that compares belongs to the sign of what it
-    compares with (``min_delta`` of callbacks that monitor a metric).
-    """
-    plain: dict[str, Any] = {}
-    lists: dict[str, list[Any]] = {}
-    for name, value in vars(callback).items():
-        if name in _OF_FILES:
-            continue
-        if isinstance(value, numpy.generic):
-            value = value.item()
-        if value is None or isinstance(value, (bool, int, float, str)):
-            plain[name] = value
-        elif callable(value) and getattr(ops, getattr(value, "__name__", ""), None) is value:
-            plain[name] = [getattr(value, "__name__")]  # noqa: B009 - its type has none
-        elif isinstance(value, (list, tuple)) and all(
-            isinstance(each, numpy.ndarray) for each in value
-        ):
-            lists[name] = list(value)
-    return plain, lists
 
 
 def _muted(base: Any, theirs: Any, kept: KeptFit) -> Any:

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from gpupanel.domain.events import EpochDone, FiguresReported, FitBegan, StepsDone
-from tests.fakes.own_programs import Programs, Ran
+from gpupanel.domain.request import Request
+from gpupanel.runs.directory.requests import ask
+from tests.fakes.own_programs import Programs, Ran, text_in, until
 
 FOLDER = Path(__file__).with_name("programs_of_people")
 ARGUMENTS = {
@@ -77,6 +79,40 @@ def test_that_a_program_prints_what_it_prints_in_a_terminal(programs: Programs, 
     if name in FITS:
         assert drawn(ran) >= FITS[name]
         assert ran.of(FitBegan)
+
+
+@pytest.mark.slow
+@pytest.mark.tensorflow
+@pytest.mark.parametrize(
+    "name",
+    [
+        "autoencoder.py",
+        "callbacks_of_all_kinds.py",
+        "generator.py",
+        "several_inputs_and_outputs.py",
+        "tf_data.py",
+    ],
+)
+def test_that_a_program_that_is_suspended_after_each_epoch_prints_the_same(
+    programs: Programs, name: str
+) -> None:
+    shutil.copytree(FOLDER, programs.folder)
+    layout = programs.start((FOLDER / name).read_text(), name=name)
+    suspensions = 0
+    while True:
+        until(lambda began=suspensions: text_in(layout.events).count("script_started") > began)
+        ask(layout, Request.SUSPEND)
+        ran = programs.wait(layout)
+        if ran.document["outcome"] != "suspended":
+            break
+        suspensions += 1
+        assert suspensions < 30
+        programs.gpupanel("resume", layout.root, "--detach")
+    assert ran.document["outcome"] == "completed", ran.log
+    assert suspensions >= 1
+    programs.folder = programs.folder.with_name("in a terminal")
+    shutil.copytree(FOLDER, programs.folder)
+    assert results(ran.log) == results(programs.in_a_terminal(programs.folder / name).stdout)
 
 
 def results(text: str) -> list[str]:

@@ -91,6 +91,8 @@ def assert_right(data: DataSet) -> None:
         if data.target is Target.CLASSES:
             assert part.labels.dtype == np.int32
             assert 0 <= part.labels.min() <= part.labels.max() < len(data.class_names)
+        elif data.learns_inputs:
+            assert not part.labels.any()  # each example is its own label
         else:
             assert part.labels.dtype == np.float32
     assert b"".join(take_fingerprint(data).to_json())

@@ -105,11 +105,10 @@ class _Program:
                 self._hear()
                 if self._alone_since_s is not None:
                     self._end_alone()
-        if self._interruptions.has_heard_sigterm and self._wanted is None:
-            self._wanted = Interruption.STOP
         self._take_reports()
         while self._reports.has_more:
             self._take_reports()
+        self._hear_late()
 
     def result(self, name: str) -> Interruption | None:
         """What its end means.
@@ -200,6 +199,17 @@ class _Program:
             elif not self._has_told_of_waiting:
                 self._has_told_of_waiting = True
                 self._events.write(ProblemReported(time_s=time.time(), problem=_DOES_NOT_LOOK_YET))
+
+    def _hear_late(self) -> None:
+        """Hear what the program has heard itself, and ended before it was passed on to it."""
+        if self._interruptions.has_heard_sigterm or self._interruptions.is_stopped():
+            self._interruptions.answer_stop()
+            self._wanted = self._wanted or Interruption.STOP
+        reports = self._translation
+        has_obeyed = reports.has_suspended or reports.looks_itself
+        if self._wanted is None and has_obeyed and self._interruptions.wants_suspend():
+            self._interruptions.answer_suspend()
+            self._wanted = Interruption.SUSPEND
 
     def _end_alone(self) -> None:
         """End it where no supervisor does that any more, so that nothing keeps a GPU."""

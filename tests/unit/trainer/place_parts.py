@@ -111,7 +111,8 @@ def most_steps(
 
 
 def steps_of_a_call() -> dict[str, bool]:
-    rows = Rows(shape=(4, 2**20), dtype=np.dtype(np.uint8))
+    # With its label an example is of 1 MiB.
+    rows = Rows(shape=(4, 2**20 - LABELS.itemsize), dtype=np.dtype(np.uint8))
     shipped = ShippedFeed(Examples(rows, LABELS[:4]))
     in_memory = make_feed(
         Examples(np.zeros((4, 2**20), np.uint8), LABELS[:4]), plan_of(1), DataCopies()
