@@ -52,9 +52,10 @@ def checked_arrays(
             return Labels(_zeros_and_ones(labels, name), target, 0, are_arrays=True)
     if labels.shape[-1] == 1:
         labels = labels[..., 0]  # a mask as an image of one channel
-    array = _classes(labels, name)
-    greatest = int(array.max())
+    _check_classes(labels, name)
+    greatest = int(labels.max())
     _check_greatest(greatest, class_count, name)
+    array = labels.astype(np.int32)
     if must_differ and int(array.min()) == greatest:
         raise name.problem(
             "data_one_class",
@@ -74,7 +75,7 @@ def _zeros_and_ones(labels: Array, name: ArrayName) -> Array:
     return labels.astype(np.float32)
 
 
-def _classes(labels: Array, name: ArrayName) -> Array:
+def _check_classes(labels: Array, name: ArrayName) -> None:
     odd = ""
     if labels.dtype.kind not in NUMBER_KINDS:
         odd = f"{labels.dtype} values"
@@ -94,7 +95,6 @@ def _classes(labels: Array, name: ArrayName) -> Array:
             f"{name} holds the negative label {_first_at(labels, np.less(labels, 0))}.",
             "Number the classes from 0; a place without a class needs one of its own.",
         )
-    return labels.astype(np.int32)
 
 
 def _check_greatest(greatest: int, class_count: int | None, name: ArrayName) -> None:

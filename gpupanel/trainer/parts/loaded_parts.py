@@ -72,5 +72,7 @@ def are_arrays(labels: npt.NDArray[Any], *, of_classes: bool) -> bool:
     """
     if labels.ndim != 2 or labels.shape[1] == 1 or not of_classes:
         return labels.ndim > 2
+    if labels.dtype.kind not in "biuf":
+        return False  # what is no number is refused as labels of a class are
     are_flags = bool(((labels == 0) | (labels == 1)).all())
     return not (are_flags and bool((np.count_nonzero(labels, axis=1) == 1).all()))

@@ -49,3 +49,8 @@ def test_that_no_more_examples_are_measured_at_a_time_than_learn() -> None:
     )
     sizes = (plan.model_copy(update={"accumulation_steps": steps}) for steps in (1, 3, 64))
     assert [each.measured_at_a_time for each in sizes] == [64, 21, 2]
+
+
+def test_that_a_process_is_called_as_the_program_that_it_runs() -> None:
+    assert PlannedProcess(program="train.py").name == "train.py"
+    assert PlannedProcess().name == "the trainer"
