@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -110,8 +111,10 @@ class Programs:
     def in_a_terminal(self, path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         """As ``python train.py`` does it, without the panel."""
         python = [sys.executable] if path.suffix == ".py" else []
+        # Where these tests are started in the background, SIGINT is ignored, as in no terminal.
         return subprocess.run(
             [*python, str(path), *arguments],
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
             capture_output=True,
             text=True,
             timeout=PATIENCE_S,

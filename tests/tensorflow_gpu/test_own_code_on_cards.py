@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from gpupanel.domain.profile_toml import parse_profile
-from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.trust.trusted import trust
 from gpupanel.runs.trust.user_code import code_of_profile
-from tests.forked import terminal
 from tests.tensorflow_gpu.fixtures import CardsOfThisProcess
 from tests.tensorflow_gpu.profiles import BOTH, mirrored
 from tests.unit.trainer.trained_runs import last_metrics, state
@@ -77,12 +75,9 @@ def test_that_cards_learn_what_a_cpu_learns(
 ) -> None:
     training = TRAINING.format(folder=folder)
     trust(code_of_profile(parse_profile('[devices]\nvisible = ["cpu"]\n' + training)))
-    profile = tmp_path / "alone.toml"
-    profile.write_text('[devices]\nvisible = ["cpu"]\n' + training)
-    done = terminal.gpupanel("run", profile, GPUPANEL_RUNS_DIR=str(tmp_path / "alone"))
-    assert done.returncode == 0, done.stderr
-    (root,) = (tmp_path / "alone").iterdir()
-    alone, run = RunLayout(root), cards_in_process.run(CASES[name] + training, tmp_path / "run")
+    on_cpu = '[devices]\nvisible = ["cpu"]\n'
+    alone = cards_in_process.run(on_cpu + training, tmp_path / "alone")
+    run = cards_in_process.run(CASES[name] + training, tmp_path / "run")
 
     for one, other in zip(state(alone), state(run), strict=True):
         assert np.abs(one - other).max() <= 1e-5 * max(np.abs(one).max(), 1e-12)
