@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -482,3 +483,43 @@ def test_that_what_cannot_be_started_is_refused_before_the_start(
         assert done.returncode == 2, words
         assert code in [each["code"] for each in json.loads(done.stdout)["problems"]], words
     assert not runs_dir.exists()
+
+
+@pytest.mark.long
+def test_that_a_program_dies_with_the_process_that_watches_it(programs: Programs) -> None:
+    text = """
+    import os, sys
+    open("pid", "w").write(f"{os.getpid()} {os.getppid()}")
+    if os.getpgid(0) != os.getpid():
+        os.setsid()
+    sleeps = "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(600)"
+    os.execve(sys.executable, [sys.executable, "-c", sleeps], {})
+    """
+    layout = programs.start(text)
+    pids = programs.folder / "pid"
+    until(lambda: len(text_in(pids).split()) == 2)
+    program, parent = map(int, text_in(pids).split())
+    os.kill(parent, signal.SIGKILL)
+    assert programs.wait(layout).document["outcome"] == "lost"
+    # Whoever inherits it may take its exit status later.
+    with suppress(psutil.NoSuchProcess):
+        assert psutil.Process(program).status() == psutil.STATUS_ZOMBIE
+
+
+@pytest.mark.long
+def test_that_a_program_that_fails_while_it_is_suspended_has_failed(programs: Programs) -> None:
+    text = """
+    import time
+    from gpupanel.api import report
+    open(report.checkpoint_folder + "/kept", "w").close()
+    while not report.should_stop():
+        time.sleep(0.05)
+    time.sleep(0.5)
+    raise OSError("no space left")
+    """
+    layout = programs.start(text)
+    until(lambda: (layout.script_files / "kept").exists())
+    ask(layout, Request.SUSPEND)
+    ran = programs.wait(layout)
+    assert ran.document["outcome"] == "failed"
+    assert "no space left" in ran.document["problem"]["message"]

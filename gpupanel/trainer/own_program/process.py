@@ -37,7 +37,10 @@ from gpupanel.trainer.started_run import StartedRun
 _TICK_S: Final = 0.2
 _ALONE_S: Final = 30.0
 """A program whose supervisor is gone has this long to end after SIGINT, and again after SIGTERM."""
-_PR_SET_CHILD_SUBREAPER: Final = 36  # prctl(2)
+_KILL_S: Final = 10.0
+"""One that waits in the kernel nobody can end; the supervisor says so."""
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # prctl(2)
+_LIBC: Final = ctypes.CDLL(None)
 
 
 def run_program(
@@ -119,8 +122,8 @@ class _Program:
         status = self._process.returncode
         if self._wanted is Interruption.SUSPEND:
             reports = self._translation
-            if status == 0 and not (reports.has_suspended or reports.looks_itself):
-                self._wanted = None  # it came to its end before it had looked
+            if status != 0 or not (reports.has_suspended or reports.looks_itself):
+                self._wanted = None  # it failed, or came to its end before it had looked
         if self._wanted is not None:
             return self._wanted
         if status < 0:
@@ -168,7 +171,8 @@ class _Program:
         )
         if self._wanted is None:
             self._events.write(ProblemReported(time_s=time.time(), problem=problem))
-        while left:
+        until_s = time.monotonic() + _KILL_S
+        while left and time.monotonic() < until_s:
             for each in left:
                 with suppress(psutil.Error):
                     each.kill()
@@ -182,15 +186,16 @@ class _Program:
 
     def _hear(self) -> None:
         """Pass on what a person asks: a stop as Ctrl+C does, once."""
-        if self._wanted is Interruption.STOP:
+        if self._alone_since_s is None and supervisor_is_gone():
+            self._alone_since_s = time.monotonic()
+            if self._wanted is not Interruption.STOP:
+                self._wanted = Interruption.SUPERVISOR_GONE
+                self._process.send_signal(signal.SIGINT)
+        if self._wanted in (Interruption.STOP, Interruption.SUPERVISOR_GONE):
             return
         if self._interruptions.is_stopped() or self._interruptions.has_heard_sigterm:
             self._interruptions.answer_stop()
             self._wanted = Interruption.STOP
-            self._process.send_signal(signal.SIGINT)
-        elif self._alone_since_s is None and supervisor_is_gone():
-            self._wanted = Interruption.SUPERVISOR_GONE
-            self._alone_since_s = time.monotonic()
             self._process.send_signal(signal.SIGINT)
         elif self._interruptions.wants_suspend() and self._wanted is None:
             if self._translation.can_suspend:
@@ -260,6 +265,12 @@ def _check_unchanged(run: StartedRun, script: ScriptSettings) -> None:
         ) from error
 
 
+def _die_with_the_parent() -> None:
+    """End when this process's parent has, whatever ended it: an orphan must not keep a GPU."""
+    with suppress(AttributeError):
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
 def _start(run: StartedRun, script: ScriptSettings) -> "subprocess.Popen[bytes]":
     def on_interrupt(_signal: int, _frame: FrameType | None) -> None:
         """Nothing: who presses Ctrl+C means the program."""
@@ -274,6 +285,7 @@ def _start(run: StartedRun, script: ScriptSettings) -> "subprocess.Popen[bytes]"
             stdin=subprocess.DEVNULL,
             cwd=working_directory_of(script),
             env=environment_of(script, os.environ),
+            preexec_fn=_die_with_the_parent,
         )
     except OSError as error:
         raise not_started(script, error) from error
@@ -306,7 +318,7 @@ def _keep_orphans() -> None:
     Where the system does not know that (before Linux 3.4), the supervisor ends what it finds.
     """
     with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def _descendants() -> list[psutil.Process]:
