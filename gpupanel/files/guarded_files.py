@@ -234,12 +234,11 @@ def check_folder(path: Path, within: Path | None = None) -> bool:
 
 
 def holds_anything(path: Path, within: Path | None = None) -> bool:
-    """Whether there is such a folder, and anything in it.
-
-    Raises:
-        UnsafeFileError: A link or another thing that is no folder has its name.
-    """
-    return check_folder(path, within) and next(path.iterdir(), None) is not None
+    """Whether there is such a folder, no link to one, that can be read and has anything in it."""
+    try:
+        return check_folder(path, within) and next(path.iterdir(), None) is not None
+    except OSError:
+        return False
 
 
 def _opened(path: Path, flags: int, within: Path | None) -> int:

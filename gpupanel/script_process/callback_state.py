@@ -34,7 +34,8 @@ class StateCodec:
         """The attributes of a callback that can be written, as JSON takes them."""
         found = {}
         for name, value in vars(callback).items():
-            if name not in _OF_FILES:
+            # A text is a choice of the program, such as a path, and no state.
+            if name not in _OF_FILES and type(value) is not str:
                 try:
                     found[name] = self._encoded(value)
                 except ValueError:
@@ -49,6 +50,8 @@ class StateCodec:
             written: What :meth:`written` gave.
         """
         for name, value in written.items():
+            if name in _OF_FILES or isinstance(value, str):
+                continue
             read, own = self._decoded(value), vars(callback).get(name)
             if type(read) is list and type(own) is list:
                 own[:] = read

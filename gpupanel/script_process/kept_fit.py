@@ -116,11 +116,16 @@ class KeptFit:
     def keep(self, model: Any, theirs: list[Any], epoch: int) -> None:
         """Keep the state before an epoch; ends the program where somebody asks to suspend."""
         begun_s = time.monotonic()
+        is_kept = True
         if self._file and self._noted is not None:
-            self._write(model, theirs, epoch, *self._noted)
+            try:
+                self._write(model, theirs, epoch, *self._noted)
+            except Exception as error:  # a full disk, logs that are no numbers: the program goes on
+                is_kept = False
+                self._reports.write("not_kept", message=f"{type(error).__name__}: {error}"[:200])
         self._kept_s = time.monotonic()
         self._took_s = self._kept_s - begun_s
-        if os.path.exists(self._suspend):
+        if is_kept and os.path.exists(self._suspend):
             self._reports.write("suspended", epoch=epoch)
             raise SystemExit(0)
 
@@ -186,7 +191,7 @@ class KeptFit:
                 said["variables"] = [file[f"v{number}"] for number in range(len(said["shapes"]))]
                 said["arrays"] = {name: file[name] for name in file.files if name[0] == "a"}
                 return said
-        except (OSError, ValueError, KeyError) as error:
+        except Exception as error:  # a damaged archive has many ways to say so
             self._reports.write("kept_unreadable", message=str(error)[:200])
             return {}
 
@@ -204,6 +209,9 @@ class KeptFit:
         self._build(model)
         # An optimizer that is built for no variables would take none later.
         alike = model.built and self._kept["shapes"] == _shapes(model)
+        if alike:
+            sizes = [self._keras.ops.convert_to_numpy(each).nbytes for each in _variables(model)]
+            alike = sizes == [value.nbytes for value in self._kept["variables"]]
         if alike and len(theirs) == len(self._kept["callbacks"]):
             return True
         self._reports.write("kept_unreadable", message="the model has changed since")

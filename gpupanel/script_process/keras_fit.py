@@ -51,7 +51,7 @@ def watch(keras: Any, settings: dict[str, Any], reports: Reports) -> None:
         kept = KeptFit(keras, reports, folder, progress.calls)
         progress.calls += 1
         theirs = given.arguments.get("callbacks")
-        ours = _callback(keras, reports, progress, _batch_size(given.arguments), self, kept)
+        ours = _callback(keras, reports, progress, _known_size(given.arguments), self, kept)
         if isinstance(theirs, keras.callbacks.CallbackList):
             theirs.append(ours)  # its own list: such a fit is followed, and not kept
         else:
@@ -69,6 +69,13 @@ class _Progress:
 
     def __init__(self) -> None:
         self.steps = self.epochs = self.calls = 0
+
+
+def _known_size(arguments: dict[str, Any]) -> Any:
+    try:
+        return _batch_size(arguments)
+    except Exception:
+        return None  # data of a kind of its own
 
 
 def _batch_size(arguments: dict[str, Any]) -> Any:

@@ -523,3 +523,31 @@ def test_that_a_program_that_fails_while_it_is_suspended_has_failed(programs: Pr
     ran = programs.wait(layout)
     assert ran.document["outcome"] == "failed"
     assert "no space left" in ran.document["problem"]["message"]
+
+
+@pytest.mark.long
+@pytest.mark.tensorflow
+def test_that_a_fit_whose_state_cannot_be_kept_or_read_trains_all_the_same(
+    programs: Programs,
+) -> None:
+    blocked = "import os\nopen(os.environ['GPUPANEL_RUN'] + '/program', 'w').close()\n"
+    layout = programs.start(blocked + _FITS)
+    until(lambda: '"epoch_done","epoch":1,' in text_in(layout.events))
+    ask(layout, Request.SUSPEND)
+    ran = programs.wait(layout)
+    assert ran.document["outcome"] == "completed", ran.log
+    assert ran.reported == ["script_not_kept"]
+
+    layout = programs.start(_FITS)
+    until(lambda: '"epoch_done","epoch":1,' in text_in(layout.events))
+    ask(layout, Request.SUSPEND)
+    assert programs.wait(layout).document["outcome"] == "suspended"
+    kept = layout.script_files / "fit.npz"
+    kept.write_bytes(kept.read_bytes()[:-200])
+    programs.gpupanel("resume", layout.root, "--detach")
+    ran = programs.wait(layout)
+    assert ran.document["outcome"] == "completed", ran.log
+    assert ran.reported == ["script_kept_unreadable"]
+    said = [line for line in ran.log.splitlines() if line.startswith("SAID")]
+    alone = programs.in_a_terminal(programs.folder / "train.py")
+    assert said == [line for line in alone.stdout.splitlines() if line.startswith("SAID")]

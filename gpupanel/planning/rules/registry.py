@@ -42,8 +42,7 @@ from gpupanel.planning.rules import (
 Rule = Callable[[PlanningContext], Iterator[Problem]]
 """Yields nothing where it does not concern the task, or what it asks for is not known."""
 
-RULES: Final[tuple[Rule, ...]] = (
-    cluster_rules.cluster_not_asked,
+_OF_DEVICES: Final[tuple[Rule, ...]] = (
     device_rules.absent_devices,
     device_rules.lost_devices,
     device_rules.unresponsive_devices,
@@ -61,6 +60,11 @@ RULES: Final[tuple[Rule, ...]] = (
     memory_rules.policy_of_absent_device,
     memory_rules.limit_above_memory,
     memory_rules.gpu_nearly_full,
+)
+
+RULES: Final[tuple[Rule, ...]] = (
+    cluster_rules.cluster_not_asked,
+    *_OF_DEVICES,
     data_rules.path_missing,
     data_rules.too_many_files,
     data_rules.keys_unused,
@@ -161,24 +165,8 @@ RULES: Final[tuple[Rule, ...]] = (
 
 SCRIPT_RULES: Final[tuple[Rule, ...]] = (
     script_rules.path_missing,
-    device_rules.absent_devices,
-    device_rules.lost_devices,
-    device_rules.unresponsive_devices,
-    compute_mode_rules.computing_prohibited,
-    compute_mode_rules.held_by_one_process,
-    visibility_rules.hidden_gpus,
-    visibility_rules.numbers_not_sure,
-    visibility_rules.named_and_hidden,
-    shell_rules.shell_variables,
-    mig_rules.partitioned_gpus,
+    *_OF_DEVICES,
     mig_rules.instance_not_alone,
-    device_rules.mixed_kinds,
-    memory_rules.policy_of_cpu,
-    memory_rules.policy_without_gpus,
-    memory_rules.limit_with_cuda_malloc_async,
-    memory_rules.policy_of_absent_device,
-    memory_rules.limit_above_memory,
-    memory_rules.gpu_nearly_full,
     growth_rules.growth_differs,
     script_rules.strategy_of_own_loop,
     script_rules.mirrored_without_python,

@@ -36,7 +36,8 @@ class ProgramReport(msgspec.Struct):
             own; ``asks``: it looks whether it should stop; ``failed``: what it raised;
             ``passed_over``: what it said of devices; ``device_missing``; ``keras_not_watched``;
             ``suspended``: it ends because it was asked to; ``resumed``: its fit continues with
-            that epoch; ``kept_unreadable``: what it was to
+            that epoch; ``not_kept``: why what it would continue from was not written;
+            ``kept_unreadable``: what it was to
             continue from.
         s: How long the steps or the epoch took.
         place: File and line of what it raised.
@@ -54,6 +55,7 @@ class ProgramReport(msgspec.Struct):
         "keras_not_watched",
         "suspended",
         "resumed",
+        "not_kept",
         "kept_unreadable",
     ]
     time_s: float
@@ -291,6 +293,14 @@ def _notice(program: str, report: ProgramReport) -> Problem:
                 f"{visible_line(report.name)}, so it does not use it.",
                 hint="Its Python may have a TensorFlow without CUDA: gpupanel doctor says what a "
                 "TensorFlow needs.",
+            )
+        case "not_kept":
+            return Problem(
+                code="script_not_kept",
+                severity=Severity.WARNING,
+                message=f"What {program} would continue from could not be kept "
+                f"({visible_line(report.message)}), so it is not suspended and continues.",
+                hint="Give the run's disk room; it is tried again after the next epoch.",
             )
         case "kept_unreadable":
             return Problem(
