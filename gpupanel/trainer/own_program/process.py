@@ -138,8 +138,8 @@ class _Program:
                 field="script.path",
                 message=f"{name} ended with exit status {status}"
                 + (f": {said}." if said else ", and its log says why."),
-                hint="The last lines of its log stand below; started by hand in the same Python it "
-                "should end alike.",
+                hint="Its log has the whole error; started by hand with the same Python it should "
+                "end alike.",
             )
         )
 
