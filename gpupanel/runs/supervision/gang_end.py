@@ -86,7 +86,7 @@ class GangWatchdog:
         """Take in what people ask of the run: the processes see it, too, from now on."""
         if asked is None or self.stop_requested:
             return
-        if asked is Request.SUSPEND and self._reports.status.program:
+        if asked is Request.SUSPEND and self._setup.plan.program:
             return  # it does so at a place of its own choosing, which may be hours away
         self._stop_requested_s = time.monotonic()
         self._gang.show_request(asked)
@@ -131,6 +131,7 @@ class GangWatchdog:
             unanswered=gpus.unanswered(now_s),
             longest_silence_s=self._reports.longest_silence_s,
             has_reported_wait=self._has_reported_wait,
+            runs_program=bool(self._setup.plan.program),
         )
 
     def _report_answered(self, request: Request) -> None:

@@ -80,6 +80,8 @@ class Observation:
         unanswered: Names of GPUs that the driver says nothing about, with when it last did.
         longest_silence_s: Between two events of this training.
         has_reported_wait: Whether it was reported already what a first step waits for.
+        runs_program: Whether the run is a person's own program, which has something to save from
+            its first line on, whether or not the event of its start was read by now.
     """
 
     now_s: float
@@ -95,6 +97,7 @@ class Observation:
     unanswered: Mapping[str, float] = field(default_factory=dict)
     longest_silence_s: float = 0.0
     has_reported_wait: bool = False
+    runs_program: bool = False
 
 
 def decide(
@@ -116,7 +119,7 @@ def decide(
         over = seen.now_s - seen.terminated_s > patience.term_s and not saves
         return (Action.KILL if over else Action.NOTHING), None
     if seen.stop_requested_s is not None:
-        if status.stage is RunStage.STARTING:
+        if status.stage is RunStage.STARTING and not seen.runs_program:
             return Action.TERMINATE, None  # there is nothing to finish or save
         waited_s = seen.now_s - seen.stop_requested_s
         over = waited_s > patience.stop_s and not saves

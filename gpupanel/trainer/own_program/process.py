@@ -63,6 +63,8 @@ def run_program(
     _keep_orphans()
     log = PrintedErrors(run.layout.process_log(run.place))
     try:
+        if interruptions.is_stopped():
+            return Interruption.STOP  # sooner than the program was started
         process = _start(run, script)
         events.write(ScriptStarted(time_s=time.time(), pid=process.pid, program=script.name))
         translation = Translation(script.name, record)

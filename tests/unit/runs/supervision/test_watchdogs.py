@@ -152,3 +152,12 @@ def test_that_a_compiler_works_and_a_heart_that_beats_does_not() -> None:
     for second in range(140, 180):
         use.observe(float(second), 40.0)
     assert not use.is_much
+
+
+def test_that_a_program_is_interrupted_and_not_ended_though_its_start_was_not_read_yet() -> None:
+    seen = {"stop_requested_s": NOW_S - 1.0}
+    assert decide(RunStatus(), watched(1.0, **seen), Patience())[0] is Action.TERMINATE
+    own = watched(1.0, runs_program=True, **seen)
+    assert decide(RunStatus(), own, Patience())[0] is Action.NOTHING
+    late = watched(1.0, runs_program=True, stop_requested_s=NOW_S - 2.0 * Patience().stop_s)
+    assert decide(RunStatus(), late, Patience())[0] is Action.TERMINATE
