@@ -25,6 +25,8 @@ _LOG_BYTES: Final = 2**20
 _INTERVAL_S: Final = 0.9
 _GROUP_S: Final = 5.0
 """How often to ask in which control group a process is: it hardly ever moves."""
+_SETTLING_S: Final = 15.0
+"""But after its start, in which a command around it puts it into one."""
 _WINDOW_S: Final = 10.0
 """A process with much memory takes seconds to die after the kernel has counted it as killed; what
 was counted longer ago was another one."""
@@ -40,6 +42,16 @@ class _Observation:
     machine_kills: int | None
     group_kills: Mapping[Path, int | None]
     is_nearly_full: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _FoundGroup:
+    """The control group of a process that is seen since ``since_s``, asked for at ``asked_s``."""
+
+    pid: int
+    since_s: float
+    asked_s: float
+    group: Path | None
 
 
 class HostMemoryWatch:
@@ -64,7 +76,7 @@ class HostMemoryWatch:
         self._limit = address_space_limit
         self._address_space: dict[int, int] = {}
         self._groups: dict[int, Path] = {}
-        self._found: dict[int, tuple[int, float, Path | None]] = {}
+        self._found: dict[int, _FoundGroup] = {}
         self._held: dict[int, int] = {}
         self._observations: deque[_Observation] = deque()
 
@@ -85,11 +97,18 @@ class HostMemoryWatch:
             self._observations.popleft()
 
     def _group(self, place: int, pid: int, now_s: float) -> Path | None:
-        known_pid, asked_s, group = self._found.get(place, (0, 0.0, None))
-        if known_pid != pid or group is None or now_s - asked_s >= _GROUP_S:
-            group = self._counters.group_of(pid)
-            self._found[place] = pid, now_s, group
-        return group
+        found = self._found.get(place)
+        since_s = found.since_s if found is not None and found.pid == pid else now_s
+        if (
+            found is None
+            or found.pid != pid
+            or found.group is None
+            or now_s - since_s < _SETTLING_S
+            or now_s - found.asked_s >= _GROUP_S
+        ):
+            found = _FoundGroup(pid, since_s, now_s, self._counters.group_of(pid))
+            self._found[place] = found
+        return found.group
 
     def kill_of(self, place: int) -> MemoryExhausted | None:
         """What is known of the memory of a process that was killed; ``None``: it had enough."""

@@ -186,6 +186,24 @@ def test_that_it_does_not_observe_all_the_time(machine: Machine) -> None:
     assert killed.held_bytes == 4_000 * PAGE
 
 
+def test_that_a_process_that_is_put_into_its_group_after_its_start_is_found_there(
+    machine: Machine,
+) -> None:
+    lines = (machine.root / "proc" / str(PID) / "cgroup").read_text()
+    (machine.group.parent / "starter").mkdir()
+    machine.process("cgroup", lines.replace("/run", "/starter"))
+    machine.limit(str(2**30))
+    machine.observe()
+    machine.process("cgroup", lines)
+    machine.observe()
+    machine.kills(machine=4, group=2)
+
+    killed = machine.kill_of()
+
+    assert killed is not None
+    assert killed.cause is ShortageCause.GROUP_LIMIT
+
+
 def test_that_without_the_kernels_files_nothing_is_claimed(tmp_path: Path) -> None:
     watch = HostMemoryWatch(KernelCounters(tmp_path / "proc", tmp_path / "groups"))
     watch.observe([(0, PID)])
