@@ -18,6 +18,7 @@ ORDER: Final = (
     "export",
     "scan",
     "schema",
+    "template",
     "reporting",
     "read-speed",
     "summary",

@@ -8,8 +8,9 @@ from PySide6.QtCore import QCoreApplication, QEvent, QSettings
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
+from gpupanel.files import resources
 from gpupanel.runs.trust.trusted import trust_problem
-from gpupanel.ui import resources, theme
+from gpupanel.ui import theme
 from gpupanel.ui.closing import EndingSignals, Leaving, leave
 from gpupanel.ui.error_bridge import ErrorBridge
 from gpupanel.ui.garbage_collection import GarbageCollection

@@ -1,7 +1,8 @@
-"""New, open, a program, save, recent, examples, and asking before changes are lost."""
+"""New, open, a program, a template, save, recent, examples, and asking before changes are lost."""
 
 from collections.abc import Sequence
 from functools import cache
+from itertools import chain, count
 from pathlib import Path
 from typing import Protocol
 
@@ -12,10 +13,11 @@ from gpupanel.domain.profile import LONGEST_NAME, Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.script import ScriptSettings
 from gpupanel.domain.visible_text import as_utf8
+from gpupanel.files import resources
 from gpupanel.planning.description import described
 from gpupanel.runs.directory.profile_file import anchored, read_profile, write_profile
 from gpupanel.runs.directory.run_folder import run_of_file
-from gpupanel.ui import resources
+from gpupanel.runs.directory.templates import Template, copy_template
 from gpupanel.ui.questions import SaveChoice
 from gpupanel.ui.session import Session
 
@@ -39,6 +41,9 @@ class ProfileQuestions(Protocol):
     def program_to_open(self, folder: Path) -> Path | None:
         """The program to run."""
 
+    def place_for_template(self, title: str, suggestion: Path) -> Path | None:
+        """The folder to copy a template to."""
+
     def place_to_save(self, suggestion: Path) -> Path | None:
         """The file to save to."""
 
@@ -55,6 +60,8 @@ class ProfileActions(QObject):
     """A person began another profile by a menu: it is in the session now."""
     saved = Signal(object)
     """The profile was saved: to which file, a :class:`Path`."""
+    copied = Signal(object)
+    """A template was copied and opened: its profile, a :class:`Path`."""
     changesGivenUp = Signal()
     """The person does not want to keep what was changed."""
 
@@ -121,6 +128,24 @@ class ProfileActions(QObject):
         profile = self._profile_in(path)
         if profile is not None:
             self._begin(profile, None)
+
+    @Slot(object)
+    def begin_with_template(self, template: Template) -> None:
+        """Copy a template to where the person wants it, and open its profile."""
+        if not self.may_lose_changes():
+            return
+        suggestion = _free(self._folder() / template.name)
+        folder = self._questions.place_for_template(template.title, suggestion)
+        if folder is None:
+            return
+        try:
+            path = copy_template(template, folder)
+        except ProblemError as error:
+            title = f"“{template.title}” was not copied."
+            self._questions.show_problems(title, error.problems)
+            return
+        if self._read(path):
+            self.copied.emit(path)
 
     def use_settings_of(self, layout: RunLayout) -> bool:
         """Begin with the settings of a run; says whether. Saving asks for a file."""
@@ -226,6 +251,12 @@ class ProfileActions(QObject):
             return self._session.path.parent
         recent = self.recent()
         return recent[0].parent if recent else Path(QDir.homePath())
+
+
+def _free(folder: Path) -> Path:
+    """A folder of that name, or with a number behind it, that is not there yet."""
+    numbered = (folder.with_name(f"{folder.name}-{number}") for number in count(2))
+    return next(path for path in chain((folder,), numbered) if not QFileInfo(str(path)).exists())
 
 
 def _running(program: Path) -> Profile:

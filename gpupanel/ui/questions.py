@@ -198,6 +198,12 @@ class Questions:
         name, _ = QFileDialog.getOpenFileName(self._window, "Open script", str(folder), _PROGRAMS)
         return Path(name) if name else None
 
+    def place_for_template(self, title: str, suggestion: Path) -> Path | None:
+        """The new folder that a person wants a template in, or ``None``."""
+        question = f"New folder for “{title}”"
+        name, _ = QFileDialog.getSaveFileName(self._window, question, str(suggestion))
+        return Path(name) if name else None
+
     def place_to_save(self, suggestion: Path) -> Path | None:
         """The file that a person wants the profile in, or ``None``."""
         name, _ = QFileDialog.getSaveFileName(

@@ -15,7 +15,7 @@ from PySide6.QtGui import QColor, QFont, QPalette
 from PySide6.QtWidgets import QApplication
 
 from gpupanel.domain.time_spent import TimeCategory
-from gpupanel.ui import resources
+from gpupanel.files import resources
 
 GRID = 8
 """Pixels that every gap is a multiple of."""

@@ -126,6 +126,11 @@ ANSWERS: Final[Mapping[str, VerbAnswer]] = {
     "reporting": VerbAnswer(
         ("file",), "Without `--json` it is the file itself, to be written beside a program.", _DONE
     ),
+    "template": VerbAnswer(
+        ("profile",),
+        "Without a name it has `templates`, each with `name`, `title` and `about`.",
+        {**_DONE, **_FAILED, 2: "there is no such template"},
+    ),
     "schema": VerbAnswer((), "It is a JSON schema, with or without `--json`.", _DONE),
     "summary": VerbAnswer(
         (*_of(ModelSummary), "memory", "largest_batch"),

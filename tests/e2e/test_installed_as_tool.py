@@ -88,7 +88,7 @@ def test_that_it_is_installed_for_one_person(
     assert tuple(map(int, tensorflow.split(".")[:2])) >= (2, 21)
 
     python = command.resolve().with_name("python")
-    code = "from gpupanel.ui import resources; print(resources.path('profiles', 'digits.toml'))"
+    code = "from gpupanel.files import resources; print(resources.path('profiles', 'digits.toml'))"
     profile = Path(ran([python, "-P", "-c", code], tmp_path, environment).stdout.strip())
     assert profile.is_relative_to(tmp_path / "home")
     short = tmp_path / "short.toml"

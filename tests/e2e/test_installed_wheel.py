@@ -149,7 +149,7 @@ def test_that_the_example_trains_and_its_page_of_keys_is_there(
     scripts: Path, tmp_path: Path, environment: Mapping[str, str]
 ) -> None:
     code = (
-        "from gpupanel.ui import resources; "
+        "from gpupanel.files import resources; "
         "print(resources.path('profiles', 'digits.toml')); print(resources.document('index.md'))"
     )
     said = ran([scripts / "python", "-P", "-c", code], tmp_path, environment).stdout

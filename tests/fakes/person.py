@@ -20,6 +20,7 @@ class Person(Questions):
         self.choice = SaveChoice.DISCARD
         self.opens: Path | None = None
         self.saves: Path | None = None
+        self.suggested: list[Path] = []
         self.asked: list[str] = []
         self.problems: list[tuple[str, tuple[Problem, ...]]] = []
         self.closes = ClosingAnswer(ClosingChoice.KEEP_RUNNING)
@@ -93,6 +94,11 @@ class Person(Questions):
     @override
     def program_to_open(self, folder: Path) -> Path | None:
         return self.opens
+
+    @override
+    def place_for_template(self, title: str, suggestion: Path) -> Path | None:
+        self.suggested.append(suggestion)
+        return self.saves
 
     @override
     def place_to_save(self, suggestion: Path) -> Path | None:

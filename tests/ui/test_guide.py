@@ -15,7 +15,8 @@ from PySide6.QtWidgets import (
     QTreeWidgetItemIterator,
 )
 
-from gpupanel.ui import resources, theme
+from gpupanel.files import resources
+from gpupanel.ui import theme
 from gpupanel.ui.bindings.menu_binding import _SECTIONS
 from gpupanel.ui.dialogs.guide_dialog import GuideDialog
 from gpupanel.ui.dialogs.guide_dialog.guide_pages import Passage, anchor, guide_pages

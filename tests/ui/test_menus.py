@@ -67,8 +67,8 @@ def entries(shown: QMenu) -> list[str]:
 def test_that_the_menus_are_file_edit_run_view_and_help(window):
     titles = [each.text().replace("&", "") for each in window.menuBar().actions()]
     assert titles == ["File", "Edit", "Run", "View", "Help"]
-    assert entries(menu(window, "file"))[:5] == [
-        *("New", "Open…", "Open script…", "Open recent"),
+    assert entries(menu(window, "file"))[:6] == [
+        *("New", "New from template", "Open…", "Open script…", "Open recent"),
         "Examples",
     ]
     assert entries(menu(window, "file"))[-1] == "Quit"
@@ -95,7 +95,7 @@ def test_that_a_menu_is_reached_and_left_by_keys(qtbot, window):
 
 def test_that_letters_differ_in_each_menu(window):
     for shown in (window.menuBar(), *window.menuBar().findChildren(QMenu)):
-        if shown.objectName() in ("recent", "examples"):
+        if shown.objectName() in ("recent", "templates", "examples"):
             continue  # names of files
         texts = [each.text() for each in shown.actions() if not each.isSeparator()]
         letters = [letter.lower() for text in texts for letter in re.findall("&(.)", text)]

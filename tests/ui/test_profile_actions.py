@@ -9,6 +9,7 @@ from PySide6.QtCore import QSettings
 from gpupanel.domain.data import NpzData
 from gpupanel.domain.profile import DeviceDescription, DeviceSettings, Profile
 from gpupanel.runs.directory.profile_file import read_profile, write_profile
+from gpupanel.runs.directory.templates import templates
 from gpupanel.ui.profile_actions import ProfileActions, example_profiles
 from gpupanel.ui.questions import SaveChoice
 from tests.fakes.devices import TWO_UNEQUAL
@@ -38,6 +39,7 @@ class _Person:
         self.overwrites = False
         self.asked = []
         self.problems = []
+        self.suggested = []
 
     def about_changes(self, name):
         self.asked.append(name)
@@ -52,6 +54,10 @@ class _Person:
 
     def program_to_open(self, folder):
         return self.opens
+
+    def place_for_template(self, title, suggestion):
+        self.suggested.append(suggestion)
+        return self.saves
 
     def place_to_save(self, suggestion):
         return self.saves
@@ -375,3 +381,40 @@ def test_that_the_settings_of_a_run_are_used_unless_changes_would_be_lost(
     assert not actions.use_settings_of(run)
     assert person.problems
     assert session.profile.name == "of a run"
+
+
+def test_that_a_template_is_copied_to_where_the_person_wants_it_and_opened(
+    actions, session, person, tmp_path
+):
+    template = templates()[0]
+    person.saves = tmp_path / "new" / "mine"
+    actions.begin_with_template(template)
+
+    assert session.path == tmp_path / "new" / "mine" / "profile.toml"
+    assert not session.is_dirty
+    assert session.profile.name == template.title
+    assert Path(session.profile.model.path) == tmp_path / "new" / "mine" / "model.py"
+    assert actions.recent() == (session.path,)
+    for path in template.files:
+        assert (session.path.parent / path.name).read_bytes() == path.read_bytes()
+
+    person.saves = None
+    (tmp_path / "new" / "mine" / template.name).mkdir()
+    actions.begin_with_template(template)
+    assert person.suggested[-1] == tmp_path / "new" / "mine" / f"{template.name}-2"
+
+
+def test_that_a_template_harms_nothing_that_stands_in_its_folder(
+    actions, session, person, tmp_path
+):
+    (tmp_path / "model.py").write_text("mine")
+    person.saves = tmp_path
+    before = session.profile
+    actions.begin_with_template(templates()[0])
+
+    ((title, (problem,)),) = person.problems
+    assert "was not copied" in title
+    assert problem.code == "folder_not_empty"
+    assert session.profile == before
+    assert (tmp_path / "model.py").read_text() == "mine"
+    assert not (tmp_path / "profile.toml").exists()

@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton
 
+from gpupanel.runs.directory.templates import templates
 from gpupanel.ui.panels.profile_bar import ProfileBar
 
 
@@ -84,6 +85,17 @@ def test_that_recent_files_and_examples_can_be_chosen(qtbot, bar):
         bar.examples_menu.actions()[0].trigger()
 
     assert example.args == [Path("/e/digits.toml")]
+
+
+def test_that_a_template_can_be_chosen_and_says_what_it_is_for(qtbot, bar):
+    bar.setTemplates(templates())
+    entries = bar.templates_menu.actions()
+    assert [each.text() for each in entries] == [each.title for each in templates()]
+    with qtbot.waitSignal(bar.templateChosen) as chosen:
+        entries[0].trigger()
+
+    assert chosen.args == [templates()[0]]
+    assert templates()[0].about in entries[0].toolTip()
 
 
 def test_that_of_a_long_name_the_beginning_is_seen(bar):

@@ -1,6 +1,6 @@
 import pytest
 
-from gpupanel.ui import resources
+from gpupanel.files import resources
 
 
 def test_that_shipped_files_are_found_in_a_source_checkout():

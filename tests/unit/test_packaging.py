@@ -54,7 +54,7 @@ def test_that_the_wheel_carries_what_the_program_reads_and_no_images_of_the_read
         for folder in read.findall(path.read_text(encoding="utf-8"))
     }
 
-    assert folders == {"desktop", "guide", "icons", "profiles", "styles"}
+    assert folders == {"desktop", "guide", "icons", "profiles", "styles", "templates"}
     for folder in folders:
         for path in (ROOT / "resources" / folder).rglob("*.*"):
             assert carried[f"gpupanel/{path.relative_to(ROOT).as_posix()}"] == path

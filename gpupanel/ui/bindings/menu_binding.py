@@ -57,7 +57,7 @@ class MenuBinding(QObject):
         super().__init__(window)
         self._actions, self._session, self._control = actions, session, control
         self._live, self._tabs, self._window = live, tabs, window
-        inner = {menu.objectName(): menu for menu in (bar.recent_menu, bar.examples_menu)}
+        inner = {menu.objectName(): menu for menu in bar.menus}
         self.menu_bar = MenuBar(actions, inner)
         window.setMenuBar(self.menu_bar)
         self._guide: GuideDialog | None = None

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QMainWindow
 from gpupanel.domain.problem import Fix
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.planning.prepare import Preparation
+from gpupanel.runs.directory.templates import templates
 from gpupanel.ui.device_choices import DeviceChoices
 from gpupanel.ui.panels.device_panel import DevicePanel
 from gpupanel.ui.panels.profile_bar import ProfileBar
@@ -22,7 +23,7 @@ class ProfileBinding(QObject):
     Args:
         session: Has the profile.
         profiles: Its files.
-        bar: Shows its name, and has the menus of recent and example profiles.
+        bar: Shows its name, and has the menus of recent profiles, templates and examples.
         run_bar: Says for a moment that it was saved.
         devices: Shows and chooses the devices.
         window: Has name and file in its title.
@@ -50,6 +51,8 @@ class ProfileBinding(QObject):
         bar.saveAsRequested.connect(profiles.save_as)
         bar.fileChosen.connect(profiles.open_file)
         bar.exampleChosen.connect(profiles.open_example)
+        bar.templateChosen.connect(profiles.begin_with_template)
+        profiles.copied.connect(self._say_copied)
         profiles.saved.connect(self._say_saved)
         profiles.recentChanged.connect(bar.setRecent)
         session.documentChanged.connect(self._show_document)
@@ -63,6 +66,7 @@ class ProfileBinding(QObject):
         bar.setRecent(profiles.recent())
         # Reading all of them would keep the first window waiting.
         bar.examples_menu.aboutToShow.connect(self._list_examples)
+        bar.templates_menu.aboutToShow.connect(self._list_templates)
         self._show_document()
         self._show_choices()
 
@@ -70,6 +74,11 @@ class ProfileBinding(QObject):
     def _list_examples(self) -> None:
         if self._bar.examples_menu.isEmpty():
             self._bar.setExamples(example_profiles())
+
+    @Slot()
+    def _list_templates(self) -> None:
+        if self._bar.templates_menu.isEmpty():
+            self._bar.setTemplates(templates())
 
     @Slot()
     def _show_document(self) -> None:
@@ -84,6 +93,10 @@ class ProfileBinding(QObject):
     @Slot(object)
     def _say_saved(self, path: Path) -> None:
         self._run_bar.setNotice(f"Saved to {visible_line(path.name)}")
+
+    @Slot(object)
+    def _say_copied(self, profile: Path) -> None:
+        self._run_bar.setNotice(f"Its files stand in {visible_line(profile.parent.name)}")
 
     @Slot()
     def _show_choices(self) -> None:

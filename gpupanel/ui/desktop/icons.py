@@ -4,7 +4,7 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, Qt
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 
-from gpupanel.ui import resources
+from gpupanel.files import resources
 
 
 def icon_image(size: int) -> bytes:

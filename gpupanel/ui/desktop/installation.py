@@ -14,12 +14,12 @@ from typing import Final
 
 from gpupanel.devices.child_process import ask_child
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.files import resources
 from gpupanel.files.regular_files import NotRegularFileError
 from gpupanel.files.user_folders import user_folder
 from gpupanel.files.whole_files import write_whole
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.installed_command import command_of_this_installation
-from gpupanel.ui import resources
 
 APPLICATION_ID: Final = "org.gpupanel.gpupanel"
 MIME_TYPE: Final = "application/x-gpupanel-profile"

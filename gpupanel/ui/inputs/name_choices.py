@@ -18,7 +18,8 @@ from typing_extensions import override
 
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.visible_text import visible_line
-from gpupanel.ui import resources, theme
+from gpupanel.files import resources
+from gpupanel.ui import theme
 from gpupanel.ui.widgets.layouts import row_in
 from gpupanel.ui.widgets.menu_names import add_name
 from gpupanel.ui.widgets.tips import wrapped

@@ -185,6 +185,7 @@ def menus_of(actions: WindowActions) -> Sequence[tuple[str, Sequence[Entry]]]:
     a = actions
     file = (
         a.new,
+        "templates",
         a.open,
         a.open_script,
         "recent",

@@ -8,6 +8,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QWidget
 from typing_extensions import override
 
+from gpupanel.runs.directory.templates import Template
 from gpupanel.ui.inputs.input import finish_editing
 from gpupanel.ui.menus.window_actions import WindowActions
 from gpupanel.ui.widgets.buttons import FollowingButton
@@ -36,6 +37,8 @@ class ProfileBar(DroppingRow):
     """A recent profile: its :class:`Path`."""
     exampleChosen = Signal(object)
     """An example profile: its :class:`Path`."""
+    templateChosen = Signal(object)
+    """A :class:`~gpupanel.runs.directory.templates.Template`."""
 
     def __init__(self, actions: WindowActions | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -61,6 +64,9 @@ class ProfileBar(DroppingRow):
         self.recent_menu.setObjectName("recent")
         self.examples_menu = QMenu("&Examples", self)
         self.examples_menu.setObjectName("examples")
+        self.templates_menu = QMenu("New from te&mplate", self)
+        self.templates_menu.setObjectName("templates")
+        self.menus = (self.recent_menu, self.templates_menu, self.examples_menu)
         self._open = FollowingButton(self._actions.open, "profile_open", self)
         self._save = FollowingButton(self._actions.save, "profile_save", self)
         self._compose()
@@ -89,6 +95,12 @@ class ProfileBar(DroppingRow):
         """Fill the menu of example profiles, each with its title."""
         self._fill(self.examples_menu, examples)
 
+    def setTemplates(self, templates: Sequence[Template]) -> None:
+        """Fill the menu of templates."""
+        for template in templates:
+            add_name(self.templates_menu, template.title, template.about).setData(template)
+        self.templates_menu.setToolTipsVisible(True)
+
     def _compose(self) -> None:
         self.row.setContentsMargins(0, 0, 0, 0)
         self.row.setSpacing(8)
@@ -111,6 +123,7 @@ class ProfileBar(DroppingRow):
             action.triggered.connect(requested)
         self.recent_menu.triggered.connect(self._on_recent)
         self.examples_menu.triggered.connect(self._on_example)
+        self.templates_menu.triggered.connect(self._on_template)
 
     def _fill(self, menu: QMenu, entries: Sequence[tuple[str, Path]]) -> None:
         menu.clear()
@@ -126,6 +139,10 @@ class ProfileBar(DroppingRow):
     @Slot(QAction)
     def _on_example(self, action: QAction) -> None:
         self.exampleChosen.emit(action.data())
+
+    @Slot(QAction)
+    def _on_template(self, action: QAction) -> None:
+        self.templateChosen.emit(action.data())
 
     @Slot()
     def _on_name_edited(self) -> None:

@@ -274,9 +274,13 @@ class PlotWall(QWidget):
         while self._due:
             self._redraw_next()
 
-    def redraw_soon(self) -> None:
-        """Bring every plot up to date, one after the other, unless that was done just now."""
-        if not self._frame_age.isValid() or self._frame_age.hasExpired(_SOONEST_MS):
+    def redraw_soon(self, *, at_once: bool = False) -> None:
+        """Bring every plot up to date, one after the other, unless that was done just now.
+
+        Args:
+            at_once: Also where it was: what there is to draw is whole now.
+        """
+        if at_once or not self._frame_age.isValid() or self._frame_age.hasExpired(_SOONEST_MS):
             self._begin_frame()
 
     def _is_seen(self) -> bool:

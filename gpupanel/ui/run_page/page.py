@@ -160,10 +160,10 @@ class LivePage(TakesFiles, QWidget):
             self._waiting.append(followed.readings)
         else:
             self.live.addSamples(followed.readings)
-        self._has_more = followed.has_more
+        had_more, self._has_more = self._has_more, followed.has_more
         self._show_completeness()
         if not followed.has_more:
-            self.live.plot_wall.redraw_soon()
+            self.live.plot_wall.redraw_soon(at_once=had_more)
 
     def _show_tabs(self, *, is_program: bool) -> None:
         """A program of the person's own has no model that gpupanel could use."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
-from gpupanel.ui import resources
+from gpupanel.files import resources
 
 FIRST: Final = "index.md"
 """Names all others, in their order."""

@@ -19,7 +19,8 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QTextBrowser, QTextEdit, QWidget
 from typing_extensions import override
 
-from gpupanel.ui import resources, theme
+from gpupanel.files import resources
+from gpupanel.ui import theme
 from gpupanel.ui.dialogs.guide_dialog.guide_pages import anchor, shown_markdown
 from gpupanel.ui.theme import GRID
 
