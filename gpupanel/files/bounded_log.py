@@ -58,6 +58,7 @@ class BoundedLog:
 
     def close(self) -> None:
         """Leave out the middle that was given back; called when nobody writes any more."""
+        self.bound()  # what was written since may be much
         if self._to == self._from:
             return
         with suppress(OSError):

@@ -20,6 +20,7 @@ class Report:
         self._run = os.environ.get("GPUPANEL_RUN", "")
         self._written_s: dict[frozenset[str], float] = {}
         self._waiting: dict[frozenset[str], dict[str, Any]] = {}
+        self._is_cut = False
         atexit.register(self._write_rest)
 
     def __call__(self, step: int | None = None, epoch: int | None = None, **figures: float) -> None:
@@ -55,13 +56,15 @@ class Report:
             return
         numbers = {name: float(value) for name, value in (figures or {}).items()}
         line = {"kind": kind, "time_s": time.time(), "figures": numbers, **values}
+        # Of a line that found no room on the disk the end is missing: this one is not part of it.
+        content = b"\n" * self._is_cut + json.dumps(line).encode() + b"\n"
         try:
             path = os.path.join(self._run, "reports.jsonl")
             file = os.open(path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0))
+            with os.fdopen(file, "ab", buffering=0) as opened:
+                self._is_cut = (opened.write(content) or 0) < len(content)
         except OSError:
-            return  # nobody listens
-        with os.fdopen(file, "ab", buffering=0) as opened:
-            opened.write(json.dumps(line).encode() + b"\n")
+            return  # nobody listens, or the disk is full: no training ends for that
 
 
 report = Report()

@@ -25,6 +25,7 @@ class Reports:
 
     def __init__(self, folder: str) -> None:
         self._lock = threading.Lock()
+        self._is_cut = False
         self._file: int | None = None
         if folder:
             flags = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -42,9 +43,11 @@ class Reports:
         if self._file is None or os.getpid() != self._process:
             return
         line = json.dumps({"kind": kind, "time_s": time.time(), **values})
-        # A disk that is full ends no program of the person's.
+        # A disk that is full ends no program of the person's. Of a line that found no room on it
+        # the end is missing: the next is not part of it.
         with self._lock, suppress(OSError):
-            os.write(self._file, line.encode() + b"\n")
+            content = b"\n" * self._is_cut + line.encode() + b"\n"
+            self._is_cut = os.write(self._file, content) < len(content)
 
     def failed(self, error: BaseException) -> None:
         """Say what the program raised, and in which of its lines."""

@@ -4,6 +4,9 @@ import os
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+import psutil
 
 from gpupanel.domain.child_command import WORKING_DIRECTORY, child_environment
 from gpupanel.domain.process_environment import RUN_VARIABLE, SUPERVISOR_PID_VARIABLE
@@ -55,8 +58,21 @@ def start_trainer(
 
 
 def signal_group(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:
-    """Send a signal to the process group of a trainer: to what it has started, too."""
-    try:
+    """Send a signal to the process group of a trainer: to what it has started, too.
+
+    Killed is also what has gone into a session of its own and forgotten its environment: once the
+    trainer is gone, nobody could tell any more whose that was.
+    """
+    is_kill = number is signal.SIGKILL and process.poll() is None
+    left = _descendants(process.pid) if is_kill else []
+    with suppress(ProcessLookupError):  # it ended meanwhile, which is what was wanted
         os.killpg(process.pid, number)
-    except ProcessLookupError:
-        return  # it ended meanwhile, which is what was wanted
+    for each in left:
+        with suppress(psutil.Error):
+            each.kill()
+
+
+def _descendants(pid: int) -> list[psutil.Process]:
+    with suppress(psutil.Error):
+        return psutil.Process(pid).children(recursive=True)
+    return []

@@ -108,6 +108,7 @@ class _Program:
                 self._take_reports()
                 self._events.phase(Phase.RUNNING)
                 self._hear()
+                self._bury_orphans()
                 if self._alone_since_s is not None:
                     self._end_alone()
         self._take_reports()
@@ -217,6 +218,15 @@ class _Program:
         if self._wanted is None and has_obeyed and self._interruptions.wants_suspend():
             self._interruptions.answer_suspend()
             self._wanted = Interruption.SUSPEND
+
+    def _bury_orphans(self) -> None:
+        """Take the exit statuses of what was left to this process: they would pile up."""
+        with suppress(ChildProcessError):
+            while True:
+                ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+                if ended is None or ended.si_pid == self._process.pid:
+                    return
+                os.waitpid(ended.si_pid, 0)
 
     def _end_alone(self) -> None:
         """End it where no supervisor does that any more, so that nothing keeps a GPU."""

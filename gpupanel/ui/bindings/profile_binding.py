@@ -96,7 +96,7 @@ class ProfileBinding(QObject):
 
     @Slot(object)
     def _say_copied(self, profile: Path) -> None:
-        self._run_bar.setNotice(f"Its files stand in {visible_line(profile.parent.name)}")
+        self._run_bar.setNotice(f"Copied to {visible_line(profile.parent.name)}")
 
     @Slot()
     def _show_choices(self) -> None:
