@@ -82,7 +82,7 @@ class MainWindow(QMainWindow):
         StartingSession(core.session, core.control, core.settings, self)
 
     def open_target(self, target: Path) -> None:
-        """Open a profile, or show the run in that directory."""
+        """Open a profile or a program, or show the run in that directory."""
         if QFileInfo(str(target)).isDir():
             self.parts[OpenedRuns].open(target)
         else:

@@ -196,8 +196,8 @@ def _add_ways_on(core: WindowCore, parts: WindowParts) -> None:
     parts[SweepsBinding].settingsRequested.connect(reuse.use_settings_of)
     _add_model_runs(core, parts)
     open_run, leave = parts[OpenedRuns].open, page.leave_program
-    openers = (profiles.open_file, profiles.open_program_file, open_run)
-    drops = add(Drops(page.data, page.model, *openers, leave, window), refusal=NOT_DONE)
+    opens = (profiles.open_file, open_run)
+    drops = add(Drops(page.data, page.model, *opens, leave, window), refusal=NOT_DONE)
     drops.chosen.connect(show_session)
     live.parts.shares.keepRequested.connect(page.choose_shares)
 

@@ -11,7 +11,7 @@ from PySide6.QtCore import QDir, QFileInfo, QObject, QSettings, Signal, Slot
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import LONGEST_NAME, Profile
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.domain.script import ScriptSettings
+from gpupanel.domain.script import PROGRAM_SUFFIXES, ScriptSettings
 from gpupanel.domain.visible_text import as_utf8
 from gpupanel.files import resources
 from gpupanel.planning.description import described
@@ -110,14 +110,9 @@ class ProfileActions(QObject):
         if path is not None:
             self._begin(_running(path), None)
 
-    def open_program_file(self, path: Path) -> None:
-        """Begin with that program."""
-        if self.may_lose_changes():
-            self._begin(_running(path), None)
-
     @Slot(object)
     def open_file(self, path: Path) -> bool:
-        """Open that profile; says whether it was."""
+        """Open that profile, or begin with that program; says whether it was."""
         return self.may_lose_changes() and self._read(path)
 
     @Slot(object)
@@ -188,6 +183,9 @@ class ProfileActions(QObject):
                 return False
 
     def _read(self, path: Path) -> bool:
+        if path.suffix.lower() in PROGRAM_SUFFIXES:
+            self._begin(_running(path), None)
+            return True
         profile = self._profile_in(path)
         if profile is None:
             return False
@@ -264,7 +262,7 @@ def _running(program: Path) -> Profile:
     return Profile(
         name=as_utf8(program.stem)[:LONGEST_NAME] or _UNTITLED,
         task="script",
-        script=ScriptSettings(path=str(program)),
+        script=ScriptSettings(path=str(program.absolute())),
     )
 
 

@@ -19,9 +19,9 @@ _INTRODUCTION: Final = """\
 
 # The terminal
 
-`gpupanel [PROFILE|RUN]` opens the window, `gpupanel --version` prints the versions that a report
-needs; every verb works without a display. What is asked for is printed on standard output, progress
-and problems on standard error. Names and paths are printed as text: what would act on the terminal
+`gpupanel [PROFILE|PROGRAM|RUN]` opens the window, `gpupanel --version` prints the versions that a
+report needs; every verb works without a display. What is asked for is printed on standard output,
+progress and problems on standard error. Names and paths are printed as text: what would act on the terminal
 stands there escaped (`\\x1b`, `\\u202e`). At the end of a problem stands its code, `[no_space]`,
 by which [Problems](problems.md) has its cause and fix. A terminal that is too narrow for a table
 leaves out its last columns, and says which; a pipe or a file has all, a line for each row.

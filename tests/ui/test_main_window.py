@@ -217,6 +217,16 @@ def test_that_a_profile_target_is_opened(opened, tmp_path):
     assert not window.session.is_dirty
 
 
+def test_that_a_program_of_ones_own_is_a_target_too(opened, tmp_path):
+    (tmp_path / "train.py").write_text("print('hello')")
+    window = opened()
+
+    window.open_target(tmp_path / "train.py")
+
+    assert window.session.profile.script.path == str(tmp_path / "train.py")
+    assert window.session.profile.task == "script"
+
+
 def test_that_what_was_saved_and_where_is_said(opened, person, tmp_path):
     window = opened()
     window.session.edit(window.session.profile.model_copy(update={"name": "first training"}))

@@ -18,7 +18,7 @@ from gpupanel.ui.quick_imports import quick_imports
 
 def open_window(
     target: Annotated[
-        Path | None, typer.Argument(metavar="PROFILE|RUN", show_default=False)
+        Path | None, typer.Argument(metavar="PROFILE|PROGRAM|RUN", show_default=False)
     ] = None,
     or_train: Annotated[
         Path | None,
@@ -27,7 +27,7 @@ def open_window(
         ),
     ] = None,
 ) -> None:
-    """Open the window, on a profile or a run when one is named."""
+    """Open the window, on a profile, a program or a run when one is named."""
     target = None if target is None else _meant(target)
     wanted = of_window(os.environ)
     for name in os.environ.keys() - wanted:

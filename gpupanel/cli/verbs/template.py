@@ -12,11 +12,11 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.runs.directory.templates import Template, copy_template, templates
 
 _Name = Annotated[
-    str, typer.Argument(metavar="[TEMPLATE]", help="Its name; without one, list them.")
+    str, typer.Argument(metavar="TEMPLATE", help="Its name; without one, list them.")
 ]
 _Folder = Annotated[
     Path | None,
-    typer.Argument(metavar="[FOLDER]", help="Made for it; called as the template if left out."),
+    typer.Argument(metavar="FOLDER", help="Made for it; called as the template if left out."),
 ]
 
 

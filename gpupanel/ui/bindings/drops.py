@@ -24,8 +24,7 @@ class Drops(QObject):
     Args:
         data: Takes data.
         model: Takes models.
-        open_profile: Opens a profile.
-        open_program: Begins with a program of the person's own.
+        open_file: Opens a profile, or begins with a program of the person's own.
         open_run: Shows a run.
         leave_program: Lets the session train again where it runs a program, which has no data.
         parent: The window.
@@ -40,27 +39,25 @@ class Drops(QObject):
         self,
         data: DataPanel,
         model: ModelPanel,
-        open_profile: Callable[[Path], object],
-        open_program: Callable[[Path], object],
+        open_file: Callable[[Path], object],
         open_run: Callable[[Path], object],
         leave_program: Callable[[], object],
         parent: QObject,
     ) -> None:
         super().__init__(parent)
         self._data, self._model = data, model
-        self._open_profile, self._open_run = open_profile, open_run
-        self._open_program, self._leave_program = open_program, leave_program
+        self._open_file, self._open_run = open_file, open_run
+        self._leave_program = leave_program
 
     def take(self, paths: tuple[str, ...]) -> None:
         """Do what was meant, or report that nothing can be done with these."""
         first = Path(paths[0])
         is_folder = QFileInfo(paths[0]).isDir()
-        if len(paths) == 1 and not is_folder and first.suffix.lower() == ".toml":
-            self._open_profile(first)
+        is_profile = len(paths) == 1 and first.suffix.lower() == ".toml"
+        if (is_profile or is_program(paths)) and not is_folder:
+            self._open_file(first)
         elif len(paths) == 1 and is_folder and _is_run(first):
             self._open_run(first)
-        elif is_program(paths) and not is_folder:
-            self._open_program(first)
         elif self._data.can_take(paths):
             self._leave_program()
             self._data.take(paths)

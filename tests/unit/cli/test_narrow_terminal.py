@@ -66,7 +66,7 @@ def test_that_brackets_of_a_help_are_text() -> None:
         squeezed = re.sub(r"\s", "", printed)
         assert re.sub(r"\s", "", said) in squeezed, words
         brackets += said.count("[")
-    assert brackets >= 2  # [sweep], [PROFILE|RUN]
+    assert brackets >= 2  # [sweep], [PROFILE|PROGRAM|RUN]
 
 
 def table() -> Table:
