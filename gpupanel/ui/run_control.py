@@ -74,7 +74,7 @@ class RunControl(QObject):
         self._is_beside = False
         self._beside: RunLayout | None = None
         self._asked: Request | None = None
-        self._saved_before: tuple[CheckpointSaved | None, int] | None = None
+        self._saved_before: tuple[CheckpointSaved | None, tuple[Problem, ...]] | None = None
         self._is_closed = False
         self._after_stop = QTimer(self, singleShot=True, interval=END_NOW_AFTER_MS)
         # Qt's usual ones come up to a twentieth too early.
@@ -414,6 +414,6 @@ class RunControl(QObject):
         self._session.set_run(state, status, stopped_now=self._after_stop.isActive())
 
 
-def _reported_saving(status: RunStatus) -> tuple[CheckpointSaved | None, int]:
+def _reported_saving(status: RunStatus) -> tuple[CheckpointSaved | None, tuple[Problem, ...]]:
     """What changes when a checkpoint was saved, or could not be."""
-    return status.checkpoint, len(status.problems)
+    return status.checkpoint, status.problems[-1:]

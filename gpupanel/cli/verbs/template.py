@@ -11,9 +11,7 @@ from gpupanel.cli.output import EXIT_BAD_PROFILE, EXIT_FAILED, answers, print_js
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.runs.directory.templates import Template, copy_template, templates
 
-_Name = Annotated[
-    str, typer.Argument(metavar="TEMPLATE", help="Its name; without one, list them.")
-]
+_Name = Annotated[str, typer.Argument(metavar="TEMPLATE", help="Its name; without one, list them.")]
 _Folder = Annotated[
     Path | None,
     typer.Argument(metavar="FOLDER", help="Made for it; called as the template if left out."),

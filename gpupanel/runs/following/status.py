@@ -5,7 +5,7 @@ from array import array
 from collections.abc import Iterable
 from enum import StrEnum
 from itertools import islice
-from typing import Self, assert_never
+from typing import Any, Self, assert_never
 
 from pydantic import BaseModel, Field
 
@@ -26,6 +26,8 @@ from gpupanel.runs.following.steps import Floats, StepBatch
 _INFERENCE = (Phase.EVALUATING, Phase.PREDICTING)
 _EPOCHS = ("training", "epochs")
 _MOST_FINDINGS = 100
+_MOST_PROBLEMS = 200
+"""More than anybody reads; each further one copies them all."""
 """More kinds than there are: a stranger's file has no end."""
 _RUNNING = (Phase.TRAINING, Phase.VALIDATING, Phase.TESTING, Phase.RUNNING, *_INFERENCE)
 
@@ -329,7 +331,7 @@ class RunStatus(Value):
             case events.RequestAnswered():
                 return self._request_changes(event.request)
             case events.ProblemReported():
-                return {"problems": (*self.problems, event.problem)}
+                return self._with_problem(event.problem)
             case events.FindingReported():
                 found = (each for each in self.findings if each.identity != event.identity)
                 return {"findings": (*found, event)[-_MOST_FINDINGS:]}
@@ -349,8 +351,7 @@ class RunStatus(Value):
                 return {"predictions": event.path}
             case events.TrainingEnded() if event.process != 0:
                 # The supervisor reports what it means for the run.
-                problem = event.problem
-                return {"failures": (*self.failures, (event.process, problem))} if problem else {}
+                return self._with_failure(event.process, event.problem)
             case events.CheckpointSaved():
                 return {"checkpoint": event, "checkpoint_step": event.step}
             case events.ModelSaved():
@@ -410,13 +411,30 @@ class RunStatus(Value):
             "ended_at_once": self.ended_at_once or request is Request.END,
         }
 
+    def _with_problem(self, problem: Problem) -> dict[str, Any]:
+        """Another problem; of very many, as a damaged file has them, the last are kept."""
+        problems = (*self.problems, problem)[-_MOST_PROBLEMS:]
+        left_out = len(self.problems) + 1 - len(problems)
+        return {"problems": problems, "problems_before": max(0, self.problems_before - left_out)}
+
+    def _with_news(self, problem: Problem | None) -> dict[str, Any]:
+        """The same, unless this attempt reported it before."""
+        is_known = problem is None or problem in self.problems[self.problems_before :]
+        return {} if problem is None or is_known else self._with_problem(problem)
+
+    def _with_failure(self, process: int, problem: Problem | None) -> dict[str, object]:
+        """Why a process failed, which is the last that it said."""
+        if problem is None:
+            return {}
+        others = (each for each in self.failures if each[0] != process)
+        return {"failures": (*others, (process, problem))[-_MOST_PROBLEMS:]}
+
     def _phase_changes(self, event: events.PhaseChanged) -> dict[str, object]:
         running = event.phase in _RUNNING and self.stage is RunStage.STARTING
         return {"phase": event.phase, **({"stage": RunStage.RUNNING} if running else {})}
 
     def _restart_changes(self, event: events.RunRestarted) -> dict[str, object]:
-        is_known = event.problem is None or event.problem in self.problems[self.problems_before :]
-        problems = self.problems if is_known else (*self.problems, event.problem)
+        problems = self._with_news(event.problem).get("problems", self.problems)
         epochs = [change.value for change in event.changes if change.path == _EPOCHS]
         return {
             "epoch_total": epochs[-1] if epochs else self.epoch_total,
@@ -505,11 +523,9 @@ class RunStatus(Value):
     def _end_changes(self, event: events.TrainingEnded | events.RunEnded) -> dict[str, object]:
         # The trainer's own word comes first and carries the metrics; the supervisor's comes last
         # and carries what became of the process.
-        problem = event.problem
-        is_known = problem is None or problem in self.problems[self.problems_before :]
         changes: dict[str, object] = {
             "outcome": event.outcome,
-            "problems": self.problems if is_known else (*self.problems, problem),
+            **self._with_news(event.problem),
         }
         if event.metrics != Metrics():
             changes |= {"metrics": event.metrics, "kept_epoch": event.kept_epoch}

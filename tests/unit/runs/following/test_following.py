@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -327,3 +328,20 @@ def test_that_a_status_after_many_events_is_that_after_each_of_them(layout: RunL
         one_by_one = one_by_one.after(event)
     assert RunStatus().after_all(written) == one_by_one
     assert RunStatus().after_all(()) == RunStatus()
+
+
+def test_that_of_very_many_problems_the_last_are_kept_in_time_that_grows_in_proportion() -> None:
+    problems = [Problem(code="one_of_many", message=str(number)) for number in range(50_000)]
+    reported = [events.ProblemReported(time_s=1.0, problem=each) for each in problems]
+    ended = events.TrainingEnded(
+        time_s=1.0, process=3, outcome=Outcome.FAILED, problem=problems[0], metrics=Metrics()
+    )
+    begun_s = time.process_time()
+    status = RunStatus().after_all([*reported, *[ended] * 5_000])
+    assert time.process_time() - begun_s < 10.0
+    assert len(status.problems) < 1_000
+    assert status.problems[-1] == problems[-1]
+    assert status.failures == ((3, problems[0]),)
+    again = status.after(events.RunRestarted(time_s=2.0, attempt=1))
+    assert again.problems_before == len(again.problems)
+    assert again.after(reported[0]).problems[again.problems_before - 1 :] == (problems[0],)
