@@ -21,10 +21,11 @@ _INTRODUCTION: Final = """\
 
 `gpupanel [PROFILE|PROGRAM|RUN]` opens the window, `gpupanel --version` prints the versions that a
 report needs; every verb works without a display. What is asked for is printed on standard output,
-progress and problems on standard error. Names and paths are printed as text: what would act on the terminal
-stands there escaped (`\\x1b`, `\\u202e`). At the end of a problem stands its code, `[no_space]`,
-by which [Problems](problems.md) has its cause and fix. A terminal that is too narrow for a table
-leaves out its last columns, and says which; a pipe or a file has all, a line for each row.
+progress and problems on standard error. Names and paths are printed as text: what would act on the
+terminal stands there escaped (`\\x1b`, `\\u202e`). At the end of a problem stands its code,
+`[no_space]`, by which [Problems](problems.md) has its cause and fix. A terminal that is too narrow
+for a table leaves out its last columns, and says which; a pipe or a file has all, a line for each
+row.
 
 With `--json` a verb prints one JSON document on standard output. Where nothing is done it is
 `{"outcome": null, "problems": [...]}`. A problem has `code`, `severity` (`error`, `warning`,
