@@ -34,7 +34,8 @@ from gpupanel.trainer.own_program.translation import Translation
 from gpupanel.trainer.progress import TrainingRecord
 from gpupanel.trainer.started_run import StartedRun
 
-_TICK_S: Final = 0.2
+_TICK_S: Final = 0.4
+"""A request is heard within a second; looking more often would cost more than it is worth."""
 _ALONE_S: Final = 30.0
 """A program whose supervisor is gone has this long to end after SIGINT, and again after SIGTERM."""
 _KILL_S: Final = 10.0
