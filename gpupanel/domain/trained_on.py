@@ -28,6 +28,20 @@ class HeldOut(Value):
     seed: int = 0
 
 
+class TrainedOutput(Value):
+    """What one of several outputs is about.
+
+    Attributes:
+        name: Its key in the dictionary that the model gives.
+        predicts: What it was trained to, or each place of it.
+        class_names: Of the classes, in their order; none for labels and values.
+    """
+
+    name: str
+    predicts: Target
+    class_names: tuple[str, ...] = ()
+
+
 class TrainedOn(Value):
     """What the outputs of a model are about.
 
@@ -37,6 +51,7 @@ class TrainedOn(Value):
             arrays of these; or what a loss of the person's own made of them, which nobody else
             knows the meaning of.
         class_names: Of the classes or labels, in the order of the outputs; none for values.
+        parts: Of several outputs, each; none: there is one.
         data: A digest that data of the same kind in the same place has; empty: not known.
         content: A digest that the same training examples in the same order have, wherever they
             are; empty: not known.
@@ -56,6 +71,7 @@ class TrainedOn(Value):
     predicts: Target
     outputs: Literal["row", "arrays", "own"] = "row"
     class_names: tuple[str, ...] = ()
+    parts: tuple[TrainedOutput, ...] = ()
     data: str = ""
     content: str = ""
     held_out: HeldOut | None = None

@@ -72,10 +72,10 @@ def check_gives_rows(path: str) -> None:
         why = "what its outputs mean is known only to the loss of one's own that it was trained by"
     raise problem(
         "model_outputs_not_rows",
-        f"The model in {path} can be neither evaluated, exported nor trained further with its last "
-        f"layer, nor can it predict here: {why}.",
-        "Use it in Python: keras.models.load_model gives what build_model built, with what it "
-        "learned.",
+        f"The model in {path} can be neither evaluated nor trained further with its last layer, "
+        f"nor can it predict here: {why}.",
+        "Export it: predict.py beside an export predicts with it; or use it in Python by "
+        "keras.models.load_model.",
     )
 
 

@@ -96,5 +96,6 @@ def check_ends(ends: tuple[int, int] | None) -> None:
         raise problem(
             "model_not_single",
             f"The model has {ends[0]} inputs and {ends[1]} outputs; one of each is needed.",
-            "Save a model with one input and one output.",
+            "Export it, and predict with predict.py beside it; or save a model with one input and "
+            "one output.",
         )
