@@ -1,8 +1,8 @@
 """What a saved model's file says of the data that the model was trained on."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from gpupanel.domain.data_source import Holdout, Target
 from gpupanel.domain.value import Count, Fraction, PositiveInt, Value
@@ -35,11 +35,13 @@ class TrainedOutput(Value):
         name: Its key in the dictionary that the model gives.
         predicts: What it was trained to, or each place of it.
         class_names: Of the classes, in their order; none for labels and values.
+        weight: What its loss counted in the sum of all.
     """
 
     name: str
     predicts: Target
     class_names: tuple[str, ...] = ()
+    weight: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] = 1.0
 
 
 class TrainedOn(Value):
@@ -52,6 +54,7 @@ class TrainedOn(Value):
             knows the meaning of.
         class_names: Of the classes or labels, in the order of the outputs; none for values.
         parts: Of several outputs, each; none: there is one.
+        own_metrics: What code of the person's own measured beside the loss.
         data: A digest that data of the same kind in the same place has; empty: not known.
         content: A digest that the same training examples in the same order have, wherever they
             are; empty: not known.
@@ -72,6 +75,7 @@ class TrainedOn(Value):
     outputs: Literal["row", "arrays", "own"] = "row"
     class_names: tuple[str, ...] = ()
     parts: tuple[TrainedOutput, ...] = ()
+    own_metrics: tuple[str, ...] = ()
     data: str = ""
     content: str = ""
     held_out: HeldOut | None = None

@@ -1,7 +1,7 @@
 """From configured devices and read examples to an evaluation or a file of predictions."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -21,18 +21,25 @@ from gpupanel.files.confusion_file import write_confusion
 from gpupanel.files.label_metrics_file import write_label_metrics
 from gpupanel.files.slices_file import ExampleSlices
 from gpupanel.files.worst_file import write_worst
+from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.event_writer import EventWriter
+from gpupanel.trainer.inference.array_evaluation import ArrayEvaluation, load_array_models
 from gpupanel.trainer.inference.evaluation import Evaluation
 from gpupanel.trainer.inference.examples import InferenceExamples
 from gpupanel.trainer.inference.inference_work import InferenceWork
 from gpupanel.trainer.inference.meaning import OutputMeaning, check_finite, read_outputs
 from gpupanel.trainer.inference.predictions import write_predictions
-from gpupanel.trainer.inference.replicas import Replica, load_replicas, reshaped_hint
+from gpupanel.trainer.inference.replicas import (
+    DeviceModel,
+    Replica,
+    load_replicas,
+    reshaped_hint,
+)
 from gpupanel.trainer.inference.slices import example_slices
 from gpupanel.trainer.inference.spread import Digest
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.memory_shortage import is_out_of_memory
-from gpupanel.trainer.models.model_file import saved_model_path
+from gpupanel.trainer.models.model_file import saved_model_path, trained_on_in
 from gpupanel.trainer.parts.output_meaning import Floats, predicted_numbers
 from gpupanel.trainer.parts.predictions import Predictions
 from gpupanel.trainer.progress import TrainingRecord
@@ -80,6 +87,8 @@ class Inference:
             OSError: Something cannot be written.
         """
         try:
+            if self._examples.arrays is not None:
+                return self._evaluate_arrays(self._examples.arrays)
             replicas = self._load()
             reading = self._read_outputs(replicas)
             self._interruptions.listen_to_sigterm()
@@ -100,7 +109,10 @@ class Inference:
         said, given = model.chosen_outputs, model.chosen_inputs
         run = self._run
         replicas = load_replicas(path, run.plan, self._examples, run.place, said, given)
-        first = replicas[0]
+        self._report_model(replicas[0])
+        return replicas
+
+    def _report_model(self, first: DeviceModel) -> None:
         self._events.write(
             ModelReady(
                 time_s=time.time(),
@@ -109,7 +121,37 @@ class Inference:
             )
         )
         self._report(reshaped_hint(first.shape, self._examples.feature_shape))
-        return replicas
+
+    def _evaluate_arrays(self, data: DataSet) -> Interruption | None:
+        """Measure what the training measured of a model that gives arrays."""
+        self._events.phase(Phase.BUILDING_MODEL)
+        run, examples = self._run, self._examples
+        model = run.profile.model
+        trained = trained_on_in(saved_model_path(model))
+        assert trained is not None  # it says that it gives arrays
+        models = load_array_models(model, run.plan, examples, data, run.place)
+        self._report_model(models[0])
+        self._interruptions.listen_to_sigterm()
+        if not run.leads:
+            return self._work.hand_over(models)
+        self._events.phase(Phase.EVALUATING)
+        evaluation = ArrayEvaluation(examples, data, trained)
+        ended = self._spread(models, evaluation.digest, evaluation.add)
+        if ended is not None:
+            return ended
+        self._record.metrics = evaluation.metrics
+        self._events.write(
+            EvaluationDone(
+                time_s=time.time(),
+                examples=len(examples),
+                which=examples.which,
+                learned=examples.learned,
+                learned_is_estimate=examples.learned_is_estimate,
+                metrics=evaluation.metrics,
+                of_arrays=True,
+            )
+        )
+        return None
 
     def _read_outputs(self, replicas: list[Replica]) -> OutputMeaning | None:
         """What outputs mean; ``None`` where another process of the run asks that."""
@@ -246,7 +288,7 @@ class Inference:
 
     def _spread(
         self,
-        replicas: list[Replica],
+        replicas: Sequence[DeviceModel],
         digest: Digest[Result],
         take: Callable[[int, list[Result]], None],
     ) -> Interruption | None:

@@ -9,7 +9,7 @@ from gpupanel.domain.data import Target
 from gpupanel.domain.model import Outputs
 from gpupanel.trainer.datasets.examples import DataSet, PackedOutput
 from gpupanel.trainer.datasets.packed_inputs import inputs_text
-from gpupanel.trainer.models.named_model import named_inputs, named_outputs
+from gpupanel.trainer.models.named_model import named_outputs, with_inputs
 from gpupanel.trainer.models.network import Building
 from gpupanel.trainer.models.output_ending import (
     ENDINGS,
@@ -69,7 +69,7 @@ def checked_model(
         raise ModelMisfitError(f"it has {len(inputs)} inputs and {len(given)} outputs")
     outputs = named_outputs(model) if has_outputs else {}
     if isinstance(shape, dict):
-        model = _with_inputs(model, shape)
+        model = with_inputs(model, shape)
     elif not is_taken(tuple(inputs[0].shape[1:]), shape):
         raise ModelMisfitError(
             f"it takes examples of the shape {tuple(inputs[0].shape[1:])}, but they have the "
@@ -81,29 +81,6 @@ def checked_model(
     model = with_plain_ends(model)
     is_left = are_logits or building.has_own_loss
     return model if is_left else _with_logits(model, building.data, said)
-
-
-def _with_inputs(model: keras.Model, shapes: Mapping[str, tuple[int, ...]]) -> keras.Model:
-    """The model with its inputs in a list, in that order.
-
-    Args:
-        model: Of several inputs, in whatever structure.
-        shapes: Of the inputs of an example, by their names.
-
-    Raises:
-        ModelMisfitError: It has others.
-    """
-    inputs = named_inputs(model)
-    taken = {name: tuple(each.shape[1:]) for name, each in inputs.items()}
-    are_taken = taken.keys() == shapes.keys() and all(
-        is_taken(taken[name], shape) for name, shape in shapes.items()
-    )
-    if not are_taken:
-        raise ModelMisfitError(
-            f"its inputs are {inputs_text(taken)}, but examples have {inputs_text(shapes)}"
-        )
-    outputs = model.outputs[0] if len(model.outputs) == 1 else model.outputs
-    return keras.Model([inputs[name] for name in shapes], outputs, name=model.name)
 
 
 def _in_a_row(

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from gpupanel.domain.data import DataSettings, Target
 from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
+from gpupanel.domain.task import Task
 from gpupanel.trainer.models.model_file import outputs_of_file, recipe_in, trained_on_in
 from gpupanel.trainer.models.model_file_problems import problem
 from gpupanel.trainer.parts.class_names import UNKNOWN, places_of
 
 _SHOWN = 5
+_OWN = "what its outputs mean is known only to the loss of one's own that it was trained by"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +69,35 @@ def check_gives_rows(path: str) -> None:
     trained = trained_on_in(path)
     if trained is None or trained.outputs == "row":
         return
-    why = "it gives an array for each example"
-    if trained.outputs == "own":
-        why = "what its outputs mean is known only to the loss of one's own that it was trained by"
-    raise problem(
+    what = "it gives an array for each example" if trained.outputs == "arrays" else _OWN
+    raise _not_rows(f"The model in {path} cannot be used so: {what}.")
+
+
+def check_infers(path: str, task: Task, data: DataSettings) -> None:
+    """Refuse to evaluate, or to predict with, a model of outputs that cannot be.
+
+    Args:
+        path: Of its file.
+        task: What is done.
+        data: What for. Only Python code has labels that are arrays.
+
+    Raises:
+        ProblemError: It cannot be done; or the file cannot be read.
+    """
+    trained = trained_on_in(path)
+    if trained is None or trained.outputs == "row":
+        return
+    if task == "evaluate" and trained.outputs == "own":
+        raise _not_rows(f"The model in {path} cannot be evaluated: {_OWN}.")
+    if task == "evaluate" and data.is_code:
+        return
+    check_gives_rows(path)
+
+
+def _not_rows(message: str) -> ProblemError:
+    return problem(
         "model_outputs_not_rows",
-        f"The model in {path} can be neither evaluated nor trained further with its last layer, "
-        f"nor can it predict here: {why}.",
+        message,
         "Export it: predict.py beside an export predicts with it; or use it in Python by "
         "keras.models.load_model.",
     )

@@ -1,12 +1,15 @@
 """A Keras model whose inputs and outputs have names: the one place that knows how they stand."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import keras
 import numpy as np
 
-from gpupanel.trainer.datasets.examples import Array
+from gpupanel.trainer.datasets.examples import Array, PackedInput
+from gpupanel.trainer.datasets.packed_inputs import inputs_text
 from gpupanel.trainer.models.model_file_problems import problem
+from gpupanel.trainer.models.output_ending import ModelMisfitError
+from gpupanel.trainer.parts.input_shape import is_taken
 
 Named = Mapping[str, Array]
 """Arrays by the names of inputs or outputs, first axis the examples."""
@@ -27,6 +30,51 @@ def named_outputs(model: keras.Model) -> dict[str, keras.KerasTensor]:
     is_sequential = isinstance(model, keras.Sequential)
     names = [model.layers[-1].name] if is_sequential else model.output_names
     return dict(zip(names, model.outputs, strict=True))
+
+
+def with_inputs(model: keras.Model, shapes: Mapping[str, tuple[int, ...]]) -> keras.Model:
+    """The model with its inputs in a list, in that order.
+
+    Args:
+        model: Of several inputs, in whatever structure.
+        shapes: Of the inputs of an example, by their names.
+
+    Raises:
+        ModelMisfitError: It has others.
+    """
+    inputs = named_inputs(model)
+    taken = {name: tuple(each.shape[1:]) for name, each in inputs.items()}
+    are_taken = taken.keys() == shapes.keys() and all(
+        is_taken(taken[name], shape) for name, shape in shapes.items()
+    )
+    if not are_taken:
+        raise ModelMisfitError(
+            f"its inputs are {inputs_text(taken)}, but examples have {inputs_text(shapes)}"
+        )
+    outputs = model.outputs[0] if len(model.outputs) == 1 else model.outputs
+    return keras.Model([inputs[name] for name in shapes], outputs, name=model.name)
+
+
+def on_rows(model: keras.Model, inputs: Sequence[PackedInput]) -> keras.Model:
+    """The model as one that takes its inputs in a row of numbers.
+
+    Args:
+        model: With its inputs in a list, and one output.
+        inputs: Where each stands in the row, in the order of that list.
+    """
+    rows = keras.Input((inputs[-1].end,), name="features")
+    given = [
+        keras.ops.cast(taken_apart(rows, each), taken.dtype)
+        for each, taken in zip(inputs, model.inputs, strict=True)
+    ]
+    return keras.Model(rows, model(given), name=model.name)
+
+
+def taken_apart(rows: keras.KerasTensor, one: PackedInput) -> keras.KerasTensor:
+    """One of several inputs out of a row of all of them, its numbers as they are."""
+    # In float32 also under mixed precision, as they are read.
+    shaped = keras.layers.Reshape(one.shape, name=f"input_{one.name}", dtype="float32")
+    return shaped(rows[:, one.start : one.end])
 
 
 class NamedModel:

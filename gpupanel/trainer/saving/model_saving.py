@@ -38,9 +38,15 @@ def save_model(learner: Learner, path: Path, learned: LearnedFrom) -> None:
             outputs=learner.built.output_form,
             class_names=data.class_names,
             parts=tuple(
-                TrainedOutput(name=each.name, predicts=each.target, class_names=each.class_names)
+                TrainedOutput(
+                    name=each.name,
+                    predicts=each.target,
+                    class_names=each.class_names,
+                    weight=learner.own.weights.get(each.name, 1.0),
+                )
                 for each in data.outputs
             ),
+            own_metrics=tuple(learner.own.metrics),
             data=learned.data,
             content=learned.content.content,
             held_out=learned.held_out,

@@ -14,7 +14,12 @@ from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.inference.known_classes import match_classes
 from gpupanel.trainer.models.input_shape import input_misfit, input_shape_in
 from gpupanel.trainer.models.kept_head import kept_classes
-from gpupanel.trainer.models.model_classes import as_trained, check_gives_rows, known_classes
+from gpupanel.trainer.models.model_classes import (
+    as_trained,
+    check_gives_rows,
+    check_infers,
+    known_classes,
+)
 from gpupanel.trainer.models.model_file import (
     check_model_file,
     configuration_in,
@@ -100,8 +105,12 @@ def model_problems(request: PreviewRequest, found: DataPreview) -> tuple[Problem
         elif model.weights_path:
             check_weights_file(model.weights_path)
         else:
-            check_model_file(model.chosen_path, most_bytes=_MODEL_BYTES)
-            if not (request.task == "train" and model.has_new_head):
+            # Several inputs and outputs are known of Python code alone, when a run has executed it.
+            any_ends = request.task != "train" and request.data.is_code
+            check_model_file(model.chosen_path, most_bytes=_MODEL_BYTES, any_ends=any_ends)
+            if request.task != "train":
+                check_infers(model.chosen_path, request.task, request.data)
+            elif not model.has_new_head:
                 check_gives_rows(model.chosen_path)
             _check_input(request, found)
             if request.task == "train":

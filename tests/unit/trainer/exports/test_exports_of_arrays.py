@@ -22,7 +22,7 @@ from tests.unit.trainer.trained_runs import CHILD_ENVIRONMENT, SGD, reached, tra
 pytestmark = [pytest.mark.tensorflow, pytest.mark.long]
 
 MOST = 1e-5
-NAMES = ("inputs to tasks", "inputs", "masks", "pixels", "own", "own tasks")
+NAMES = ("inputs to tasks", "inputs", "masks", "pixels", "pixel squares", "own tasks")
 FORMATS = tuple(form.value for form in ModelFormat)
 EXPORTER, READER = (
     Path(__file__).with_name(f"{name}.py") for name in ("export_arrays", "read_exports")
@@ -170,7 +170,7 @@ def test_that_the_inputs_and_outputs_have_the_names_and_shapes_of_a_person(
     ]
 
 
-@pytest.mark.parametrize("name", ["own", "own tasks"])
+@pytest.mark.parametrize("name", ["pixel squares", "own tasks"])
 def test_that_what_only_a_loss_of_ones_own_knows_is_not_said(exported: Exported, name: str) -> None:
     said = json.loads((exported.folder / f"{name}.keras.json").read_text())
 
