@@ -17,7 +17,7 @@ from gpupanel.domain.data import (
 )
 from gpupanel.domain.events import SharesChosen
 from gpupanel.domain.inference import InferenceSettings
-from gpupanel.domain.model import CnnModel, MlpModel, SavedModel
+from gpupanel.domain.model import CnnModel, MlpModel, PythonModel, SavedModel
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
@@ -174,6 +174,15 @@ def test_that_a_trained_model_is_measured_on_what_its_training_held_back():
     for found in ({"test_path": "/t"}, {"validation_path": "/v"}):
         beside = whole.model_copy(update={"data": ImagesData(path="/i", **found)})
         assert evaluating(profile, beside, "m.keras").inference.examples == "validation"
+
+
+def test_that_a_model_of_ones_own_code_is_measured_by_the_code_that_it_was_trained_with() -> None:
+    trained = TRAINED.model_copy(update={"model": PythonModel(path="/mine/network.py")})
+    found = evaluating(Profile(task="evaluate"), trained, "/runs/one/model.keras").model
+
+    # The run's own copy: that of the person may be another one by now.
+    measures = "/runs/one/code/model.py"
+    assert found == SavedModel(path="/runs/one/model.keras", measures=measures)
 
 
 @pytest.mark.parametrize(

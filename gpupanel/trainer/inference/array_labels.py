@@ -27,10 +27,10 @@ def check_labels(profile: Profile, data: DataSet, trained: TrainedOn | None) -> 
     Raises:
         ProblemError: They do not fit.
     """
-    gives_row = trained is None or trained.outputs == "row"
-    if gives_row and data.arrays_of is not None:
+    outputs = "row" if trained is None else trained.outputs
+    if outputs == "row" and data.arrays_of is not None:
         raise ProblemError(arrays_refused(profile.data, data.label_shape, "the model gives"))
-    if not gives_row and data.arrays_of is None:
+    if outputs == "arrays" and data.arrays_of is None:
         raise data_misfit(
             profile.model.chosen_path,
             "it gives an array for each example, and the labels are a number or a row of numbers",
@@ -99,15 +99,25 @@ def _classes(labels: _Labels, known: TrainedOutput, path: str) -> tuple[str, ...
     raise data_misfit(path, f"its classes{of} are {has}, and the labels have {given}")
 
 
-def own_metrics_note(trained: TrainedOn) -> Problem | None:
-    """What is said of metrics of the person's own, which no evaluation measures."""
-    if not trained.own_metrics:
-        return None
-    return Problem(
-        code="own_metrics_not_measured",
-        severity=Severity.HINT,
-        field="model.path",
-        message=f"The training measured {', '.join(trained.own_metrics)}, too, by code of your "
-        "own, and an evaluation executes none of a model.",
-        hint="Measure them in Python: keras.models.load_model opens the model.",
+def own_metrics_notes(trained: TrainedOn, model: ModelSettings) -> tuple[Problem, ...]:
+    """What is said of metrics of the person's own that an evaluation does not measure.
+
+    Args:
+        trained: What the model's file says.
+        model: May name the code that has them: of arrays they are measured then.
+    """
+    if not trained.own_metrics or (trained.outputs != "row" and model.measures_path):
+        return ()
+    hint = "Name the Python file that has them in model.measures."
+    if trained.outputs == "row":
+        hint = "Measure them in Python: keras.models.load_model opens the model."
+    return (
+        Problem(
+            code="own_metrics_not_measured",
+            severity=Severity.HINT,
+            field="model.measures",
+            message=f"The training measured {', '.join(trained.own_metrics)}, too, by code of "
+            "your own, which this evaluation does not execute.",
+            hint=hint,
+        ),
     )

@@ -22,7 +22,7 @@ from gpupanel.trainer.datasets.source import Reading, all_examples, read_data, s
 from gpupanel.trainer.datasets.split import divide
 from gpupanel.trainer.inference.array_labels import (
     check_labels,
-    own_metrics_note,
+    own_metrics_notes,
     with_known_classes,
 )
 from gpupanel.trainer.inference.ground_notes import notes_of_ground
@@ -180,7 +180,7 @@ def read_inference_examples(profile: Profile, reading: Reading) -> InferenceExam
     if model.is_saved:
         more = profile.task == "evaluate"
         reading = replace(reading, recipe=recipe_in(model.chosen_path), more_classes=more)
-        check_infers(model.chosen_path, profile.task, profile.data)
+        check_infers(model, profile.task, profile.data)
     if model.is_saved and gives_row:
         data_settings = as_trained(profile.data, known_classes(model))
         profile = profile.model_copy(update={"data": data_settings})
@@ -189,9 +189,10 @@ def read_inference_examples(profile: Profile, reading: Reading) -> InferenceExam
         data = read_data(profile.data, replace(reading, must_differ=False))
         check_labels(profile, data, trained)
     notes: tuple[Problem, ...] = ()
-    if data is not None and trained is not None and not gives_row:
+    if data is not None and trained is not None and trained.outputs == "arrays":
         data, notes = with_known_classes(data, trained, model)
-        notes = (*notes, *filter(None, [own_metrics_note(trained)]))
+    if profile.task == "evaluate" and trained is not None:
+        notes = (*notes, *own_metrics_notes(trained, model))
     everything = read_all_of(profile, reading) if data is None else all_examples(data)
     chosen, found = choose_examples(profile, everything, gives_row=gives_row)
     indices = chosen.indices

@@ -23,7 +23,12 @@ from gpupanel.files.slices_file import ExampleSlices
 from gpupanel.files.worst_file import write_worst
 from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.event_writer import EventWriter
-from gpupanel.trainer.inference.array_evaluation import ArrayEvaluation, load_array_models
+from gpupanel.trainer.inference.array_evaluation import (
+    ArrayEvaluation,
+    evaluated_arrays,
+    load_array_models,
+    tried_outputs,
+)
 from gpupanel.trainer.inference.evaluation import Evaluation
 from gpupanel.trainer.inference.examples import InferenceExamples
 from gpupanel.trainer.inference.inference_work import InferenceWork
@@ -129,13 +134,15 @@ class Inference:
         model = run.profile.model
         trained = trained_on_in(saved_model_path(model))
         assert trained is not None  # it says that it gives arrays
-        models = load_array_models(model, run.plan, examples, data, run.place)
+        evaluated = evaluated_arrays(examples, data, trained, run.model_code)
+        models, built = load_array_models(model, run.plan, evaluated, run.place)
         self._report_model(models[0])
         self._interruptions.listen_to_sigterm()
         if not run.leads:
             return self._work.hand_over(models)
+        evaluation = ArrayEvaluation(evaluated, built)
+        evaluation.try_own(tried_outputs(models, examples))
         self._events.phase(Phase.EVALUATING)
-        evaluation = ArrayEvaluation(examples, data, trained)
         ended = self._spread(models, evaluation.digest, evaluation.add)
         if ended is not None:
             return ended

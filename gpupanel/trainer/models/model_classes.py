@@ -73,22 +73,27 @@ def check_gives_rows(path: str) -> None:
     raise _not_rows(f"The model in {path} cannot be used so: {what}.")
 
 
-def check_infers(path: str, task: Task, data: DataSettings) -> None:
+def check_infers(model: ModelSettings, task: Task, data: DataSettings) -> None:
     """Refuse to evaluate, or to predict with, a model of outputs that cannot be.
 
     Args:
-        path: Of its file.
+        model: A saved one; what measures it says its settings.
         task: What is done.
         data: What for. Only Python code has labels that are arrays.
 
     Raises:
         ProblemError: It cannot be done; or the file cannot be read.
     """
+    path = model.chosen_path
     trained = trained_on_in(path)
     if trained is None or trained.outputs == "row":
         return
-    if task == "evaluate" and trained.outputs == "own":
-        raise _not_rows(f"The model in {path} cannot be evaluated: {_OWN}.")
+    if task == "evaluate" and trained.outputs == "own" and not model.measures_path:
+        raise problem(
+            "model_outputs_not_rows",
+            f"The model in {path} cannot be evaluated: {_OWN}.",
+            "Name the Python file that has this loss in model.measures.",
+        )
     if task == "evaluate" and data.is_code:
         return
     check_gives_rows(path)

@@ -406,7 +406,7 @@ def with_code(make_run: MakeRun) -> MakeRun:
         layout.code.mkdir()
         for path, kept in (
             (chosen.data.chosen_path, layout.data_code),
-            (chosen.model.chosen_path, layout.model_code),
+            (chosen.model.measures_path or chosen.model.chosen_path, layout.model_code),
         ):
             if path.endswith(".py"):
                 kept.write_text(Path(path).read_text())

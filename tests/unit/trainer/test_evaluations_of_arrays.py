@@ -32,7 +32,9 @@ pytestmark = [pytest.mark.tensorflow, pytest.mark.long]
 
 CHILD = Path(__file__).with_name("infer_arrays.py")
 EVALUATED = ("inputs to tasks", "tasks", "inputs", "inputs, one by one", "masks", "flags", "pixels")
-TRAINED = (*EVALUATED, "series", "own", "own tasks")
+OWN = ("masks", "own", "own, one by one", "own tasks", "rows", "pixel squares")
+"""Evaluated with the loss and the metrics of a person's own, too."""
+TRAINED = tuple(dict.fromkeys((*EVALUATED, "series", *OWN)))
 SHARES = {"one device": (64,), "40 + 20 + 4": (40, 20, 4)}
 OF_TASKS = CODE["tasks"][0]
 OTHERS = {
@@ -49,6 +51,11 @@ OTHERS = {
     "one input": ("inputs", CODE["flags"][0].replace('"y": y > 0', '"y": y[:, 0, 0]')),
 }
 """Other data for a model: the name of the training, and the code."""
+BY_BATCH = CODE["masks"][1].replace(
+    "keras.ops.mean(", "0 * keras.ops.cast(labels[:, 0, 0], 'float32') + keras.ops.mean(", 1
+)
+BY_BATCH = BY_BATCH.replace(", axis=(1, 2))", ")")
+"""A metric that is another one for an example among others."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +107,16 @@ def runs(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> Runs:
         path.write_text(text)
         data = profiles[of].data.model_copy(update={"path": str(path)})
         asked[name] = evaluating(data, trained[of].model), (64,)
+    for name in OWN:
+        for shown, shares in SHARES.items():
+            measures = profiles[name].model.path
+            profile = evaluating(profiles[name].data, trained[name].model, measures=measures)
+            asked[f"{name} by its code: {shown}"] = profile, shares
+    for name, of in (("own", "series"), ("masks", "squares"), ("masks", "none")):
+        path = code / f"{name}-by-{of}.py"
+        path.write_text(CODE[of][1] if of in CODE else BY_BATCH)
+        profile = evaluating(profiles[name].data, trained[name].model, measures=str(path))
+        asked[f"{name} by {of}"] = profile, (64,)
     scaled = evaluating(profiles["inputs"].data, trained["inputs"].model, inputs="divided_by_255")
     asked["scaled inputs"] = scaled, (64,)
     named = {"class_names": ("a", "b")}
@@ -148,7 +165,7 @@ def test_that_an_evaluation_measures_what_the_training_did(
 
 
 def test_that_any_shares_measure_the_same(runs: Runs) -> None:
-    for name in EVALUATED:
+    for name in (*EVALUATED, *(f"{each} by its code" for each in OWN)):
         one, other = (numbers(runs.done(f"{name}: {shares}").metrics) for shares in SHARES)
         assert one.keys() == other.keys()
         assert other == pytest.approx(one, rel=1e-6)
@@ -171,6 +188,32 @@ def test_that_metrics_of_ones_own_are_named_as_not_measured(runs: Runs) -> None:
 @pytest.mark.parametrize("name", ["own", "own tasks"])
 def test_that_what_only_a_loss_of_ones_own_knows_is_refused(runs: Runs, name: str) -> None:
     assert runs.problems(f"{name}: one device").keys() == {"model_outputs_not_rows"}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_that_loss_and_metrics_of_ones_own_are_those_of_the_training(runs: Runs, name: str) -> None:
+    assert runs.problems(f"{name} by its code: one device") == {}
+    found = runs.done(f"{name} by its code: one device")
+
+    wanted = numbers(last_metrics(runs.trained[name]).of_part("val"))
+    assert numbers(found.metrics) == pytest.approx(wanted, rel=1e-5)
+    assert "own_metrics_not_measured" not in runs.notes(f"{name} by its code: one device")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("own by series", "has no loss, and the model was trained by one"),
+        ("masks by squares", "has a loss, and the model was trained without one"),
+        ("masks by none", "the number of an example depends on the others"),
+    ],
+)
+def test_that_code_that_does_not_measure_as_the_training_did_is_refused(
+    runs: Runs, name: str, words: str
+) -> None:
+    problems = runs.problems(name)
+    assert problems.keys() == {"user_code_loss_misfit"}
+    assert words in problems["user_code_loss_misfit"]
 
 
 @pytest.mark.parametrize(
@@ -208,13 +251,16 @@ def test_that_the_preview_refuses_what_no_run_can_evaluate(runs: Runs, tmp_path:
     code = PythonData(path=str(tmp_path / "data.py"), predicts=Target.CLASSES)
     arrays = NpzData(path=str(tmp_path / "data.npz"))
 
-    def codes(name: str, data: PythonData | NpzData) -> set[str]:
-        model = SavedModel(path=str(runs.trained[name].model))
+    def codes(name: str, data: PythonData | NpzData, **changes: Any) -> set[str]:
+        model = SavedModel(path=str(runs.trained[name].model), **changes)
         request = PreviewRequest(data=data, model=model, task="evaluate", example_limit=1, seed=7)
         return {each.code for each in preview(request).model_problems}
 
     for name in EVALUATED:
         assert codes(name, code) == set()
     assert codes("own", code) == {"model_outputs_not_rows"}
+    measured_by = runs.trained["own"].model_code
+    assert codes("own", code, measures=str(measured_by)) == set()
+    assert codes("own", code, measures=str(tmp_path / "gone.py")) == {"code_missing"}
     assert codes("masks", arrays) == {"model_outputs_not_rows"}
     assert codes("inputs", arrays) == {"model_not_single"}

@@ -108,8 +108,10 @@ def model_problems(request: PreviewRequest, found: DataPreview) -> tuple[Problem
             # Several inputs and outputs are known of Python code alone, when a run has executed it.
             any_ends = request.task != "train" and request.data.is_code
             check_model_file(model.chosen_path, most_bytes=_MODEL_BYTES, any_ends=any_ends)
+            if request.task == "evaluate" and model.measures_path:
+                read_code_file(Path(model.measures_path), "model.measures")
             if request.task != "train":
-                check_infers(model.chosen_path, request.task, request.data)
+                check_infers(model, request.task, request.data)
             elif not model.has_new_head:
                 check_gives_rows(model.chosen_path)
             _check_input(request, found)
