@@ -23,6 +23,7 @@ from gpupanel.trainer.models.joint_objective import JointObjective
 from gpupanel.trainer.models.keras_settings import set_keras
 from gpupanel.trainer.models.loaded_model import load_named
 from gpupanel.trainer.models.model_file_problems import data_misfit
+from gpupanel.trainer.models.named_model import on_rows
 from gpupanel.trainer.models.network import Building
 from gpupanel.trainer.models.output_ending import ModelMisfitError
 from gpupanel.trainer.models.own_measures import OwnMeasures, check_fits_outputs, own_measures
@@ -182,6 +183,8 @@ def load_array_models(
             built.append(_built(model, evaluated))
         network = built[-1].trained
         sides = network.outputs[0].shape[1:]
+        if evaluated.data.inputs:
+            network = on_rows(network, evaluated.data.inputs)
         if None in sides:
             raise data_misfit(path, f"the shape of its outputs, {tuple(sides)}, is open")
         found.append(DeviceModel(network, device, examples, math.prod(sides), model.chosen_inputs))

@@ -30,7 +30,7 @@ def check_labels(profile: Profile, data: DataSet, trained: TrainedOn | None) -> 
     outputs = "row" if trained is None else trained.outputs
     if outputs == "row" and data.arrays_of is not None:
         raise ProblemError(arrays_refused(profile.data, data.label_shape, "the model gives"))
-    if outputs == "arrays" and data.arrays_of is None:
+    if profile.task == "evaluate" and outputs == "arrays" and data.arrays_of is None:
         raise data_misfit(
             profile.model.chosen_path,
             "it gives an array for each example, and the labels are a number or a row of numbers",

@@ -111,8 +111,9 @@ class InferenceExamples:
         columns: Of the source, where its examples are rows of a table.
         inputs: Of what the features of an example are the numbers, as
             :class:`~gpupanel.trainer.datasets.examples.DataSet` has them; none: they are one.
-        arrays: What was read, of a model that gives arrays; ``None``: it gives a row of classes,
-            labels or values.
+        gives_row: The model gives a row of classes, labels or values for each, and not arrays.
+        arrays: What was read, where it gives arrays; ``None``: it does not, or they are not of
+            Python code.
     """
 
     features: Features
@@ -128,6 +129,7 @@ class InferenceExamples:
     file_names: tuple[str, ...] = ()
     columns: ExampleColumns | None = None
     inputs: tuple[PackedInput, ...] = ()
+    gives_row: bool = True
     arrays: DataSet | None = None
 
     def __len__(self) -> int:
@@ -180,7 +182,7 @@ def read_inference_examples(profile: Profile, reading: Reading) -> InferenceExam
     if model.is_saved:
         more = profile.task == "evaluate"
         reading = replace(reading, recipe=recipe_in(model.chosen_path), more_classes=more)
-        check_infers(model, profile.task, profile.data)
+        check_infers(model, profile.task, profile.data, profile.inference)
     if model.is_saved and gives_row:
         data_settings = as_trained(profile.data, known_classes(model))
         profile = profile.model_copy(update={"data": data_settings})
@@ -189,9 +191,10 @@ def read_inference_examples(profile: Profile, reading: Reading) -> InferenceExam
         data = read_data(profile.data, replace(reading, must_differ=False))
         check_labels(profile, data, trained)
     notes: tuple[Problem, ...] = ()
-    if data is not None and trained is not None and trained.outputs == "arrays":
+    evaluates = profile.task == "evaluate"
+    if evaluates and data is not None and trained is not None and trained.outputs == "arrays":
         data, notes = with_known_classes(data, trained, model)
-    if profile.task == "evaluate" and trained is not None:
+    if evaluates and trained is not None:
         notes = (*notes, *own_metrics_notes(trained, model))
     everything = read_all_of(profile, reading) if data is None else all_examples(data)
     chosen, found = choose_examples(profile, everything, gives_row=gives_row)
@@ -215,6 +218,7 @@ def read_inference_examples(profile: Profile, reading: Reading) -> InferenceExam
         file_names=tuple(found.file_names[index] for index in indices) if found.file_names else (),
         columns=found.columns,
         inputs=() if data is None else data.inputs,
+        gives_row=gives_row,
         arrays=None if gives_row else data,
     )
 

@@ -21,14 +21,7 @@ from gpupanel.files.confusion_file import write_confusion
 from gpupanel.files.label_metrics_file import write_label_metrics
 from gpupanel.files.slices_file import ExampleSlices
 from gpupanel.files.worst_file import write_worst
-from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.event_writer import EventWriter
-from gpupanel.trainer.inference.array_evaluation import (
-    ArrayEvaluation,
-    evaluated_arrays,
-    load_array_models,
-    tried_outputs,
-)
 from gpupanel.trainer.inference.evaluation import Evaluation
 from gpupanel.trainer.inference.examples import InferenceExamples
 from gpupanel.trainer.inference.inference_work import InferenceWork
@@ -44,7 +37,7 @@ from gpupanel.trainer.inference.slices import example_slices
 from gpupanel.trainer.inference.spread import Digest
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.memory_shortage import is_out_of_memory
-from gpupanel.trainer.models.model_file import saved_model_path, trained_on_in
+from gpupanel.trainer.models.model_file import saved_model_path
 from gpupanel.trainer.parts.output_meaning import Floats, predicted_numbers
 from gpupanel.trainer.parts.predictions import Predictions
 from gpupanel.trainer.progress import TrainingRecord
@@ -64,7 +57,16 @@ Result = TypeVar("Result")
 
 
 class Inference:
-    """Evaluates or predicts with the saved model of a run; devices are configured."""
+    """Evaluates or predicts with the saved model of a run; devices are configured.
+
+    Attributes:
+        run: Says what is done.
+        examples: On these.
+        events: Where it is reported.
+        interruptions: Heard between batches.
+        record: Filled with what was reached.
+        work: Spreads the examples.
+    """
 
     def __init__(
         self,
@@ -74,12 +76,12 @@ class Inference:
         interruptions: Interruptions,
         record: TrainingRecord,
     ) -> None:
-        self._run = run
-        self._examples = examples
-        self._events = events
-        self._interruptions = interruptions
-        self._record = record
-        self._work = InferenceWork(run, examples, events, interruptions, record)
+        self.run = run
+        self.examples = examples
+        self.events = events
+        self.interruptions = interruptions
+        self.record = record
+        self.work = InferenceWork(run, examples, events, interruptions, record)
 
     def infer(self) -> Interruption | None:
         """Do the task.
@@ -92,114 +94,88 @@ class Inference:
             OSError: Something cannot be written.
         """
         try:
-            if self._examples.arrays is not None:
-                return self._evaluate_arrays(self._examples.arrays)
-            replicas = self._load()
-            reading = self._read_outputs(replicas)
-            self._interruptions.listen_to_sigterm()
-            if reading is None:
-                return self._work.hand_over(replicas)
-            if self._run.profile.task == "evaluate":
-                return self._evaluate(replicas, reading)
-            return self._predict(replicas, reading)
+            return self.do()
         except tf.errors.ResourceExhaustedError as error:
             if not is_out_of_memory(error):
                 raise  # a full disk has the same error
             raise ProblemError(_out_of_memory(error)) from error
 
+    def do(self) -> Interruption | None:
+        """The same, whatever the devices' memory does."""
+        replicas = self._load()
+        reading = self._read_outputs(replicas)
+        self.interruptions.listen_to_sigterm()
+        if reading is None:
+            return self.work.hand_over(replicas)
+        if self.run.profile.task == "evaluate":
+            return self._evaluate(replicas, reading)
+        return self._predict(replicas, reading)
+
     def _load(self) -> list[Replica]:
-        self._events.phase(Phase.BUILDING_MODEL)
-        path = saved_model_path(self._run.profile.model)
-        model = self._run.profile.model
+        self.events.phase(Phase.BUILDING_MODEL)
+        path = saved_model_path(self.run.profile.model)
+        model = self.run.profile.model
         said, given = model.chosen_outputs, model.chosen_inputs
-        run = self._run
-        replicas = load_replicas(path, run.plan, self._examples, run.place, said, given)
-        self._report_model(replicas[0])
+        run = self.run
+        replicas = load_replicas(path, run.plan, self.examples, run.place, said, given)
+        self.report_model(replicas[0])
         return replicas
 
-    def _report_model(self, first: DeviceModel) -> None:
-        self._events.write(
+    def report_model(self, first: DeviceModel) -> None:
+        """Say what was loaded.
+
+        Args:
+            first: On the first device of this process.
+        """
+        self.events.write(
             ModelReady(
                 time_s=time.time(),
                 parameters=first.parameters,
                 trainable_parameters=first.trainable_parameters,
             )
         )
-        self._report(reshaped_hint(first.shape, self._examples.feature_shape))
-
-    def _evaluate_arrays(self, data: DataSet) -> Interruption | None:
-        """Measure what the training measured of a model that gives arrays."""
-        self._events.phase(Phase.BUILDING_MODEL)
-        run, examples = self._run, self._examples
-        model = run.profile.model
-        trained = trained_on_in(saved_model_path(model))
-        assert trained is not None  # it says that it gives arrays
-        evaluated = evaluated_arrays(examples, data, trained, run.model_code)
-        models, built = load_array_models(model, run.plan, evaluated, run.place)
-        self._report_model(models[0])
-        self._interruptions.listen_to_sigterm()
-        if not run.leads:
-            return self._work.hand_over(models)
-        evaluation = ArrayEvaluation(evaluated, built)
-        evaluation.try_own(tried_outputs(models, examples))
-        self._events.phase(Phase.EVALUATING)
-        ended = self._spread(models, evaluation.digest, evaluation.add)
-        if ended is not None:
-            return ended
-        self._record.metrics = evaluation.metrics
-        self._events.write(
-            EvaluationDone(
-                time_s=time.time(),
-                examples=len(examples),
-                which=examples.which,
-                learned=examples.learned,
-                learned_is_estimate=examples.learned_is_estimate,
-                metrics=evaluation.metrics,
-                of_arrays=True,
-            )
-        )
-        return None
+        self._report(reshaped_hint(first.shape, self.examples.feature_shape))
 
     def _read_outputs(self, replicas: list[Replica]) -> OutputMeaning | None:
         """What outputs mean; ``None`` where another process of the run asks that."""
-        self._events.phase(Phase.TRACING)
-        examples, ending = self._examples, replicas[0].ending
+        self.events.phase(Phase.TRACING)
+        examples, ending = self.examples, replicas[0].ending
         features = examples.read(0, min(_FIRST_EXAMPLES, len(examples)))
         # Never more at once than what each is to take: it may have no room for that.
-        shares = [max(1, self._run.plan.shares[index]) for index in self._work.own_replicas]
+        shares = [max(1, self.run.plan.shares[index]) for index in self.work.own_replicas]
         for replica, share in zip(replicas[1:], shares[1:], strict=True):
             replica(features[:share])
-        if not self._run.leads:
+        if not self.run.leads:
             replicas[0](features[: shares[0]])
             return None
         parts = np.split(features, range(shares[0], len(features), shares[0]))
         first = np.concatenate([replicas[0](part) for part in parts])
-        check_finite(first, self._examples.indices)
+        check_finite(first, self.examples.indices)
         classes = len(examples.class_names) or None
         reading = read_outputs(ending.activation, first, classes, examples.target)
         self._report(reading.hint)
         return reading
 
     def _evaluate(self, replicas: list[Replica], reading: OutputMeaning) -> Interruption | None:
-        labels = self._examples.labels
+        labels = self.examples.labels
         if labels is None:
             raise ProblemError(_NO_LABELS)
-        self._events.phase(Phase.EVALUATING)
-        columns = self._examples.columns
+        self.events.phase(Phase.EVALUATING)
+        columns = self.examples.columns
         evaluation = Evaluation(labels, reading, keeps_measures=columns is not None)
-        ended = self._spread(replicas, evaluation.digest, evaluation.add)
+        ended = self.spread(replicas, evaluation.digest, evaluation.add)
         if ended is not None:
             return ended
-        self._record.metrics = evaluation.metrics
+        self.record.metrics = evaluation.metrics
         slices = self._slices(evaluation)
         figures_file = self._save_figures(evaluation, reading, slices)
-        self._events.write(
+        self.events.write(
             EvaluationDone(
                 time_s=time.time(),
-                examples=len(self._examples),
-                which=self._examples.which,
-                learned=self._examples.learned,
-                learned_is_estimate=self._examples.learned_is_estimate,
+                examples=len(self.examples),
+                which=self.examples.which,
+                learned=self.examples.learned,
+                learned_is_estimate=self.examples.learned_is_estimate,
                 metrics=evaluation.metrics,
                 class_count=reading.class_count,
                 confusion_file=self._save_confusion(evaluation, reading, slices),
@@ -211,11 +187,11 @@ class Inference:
 
     def _slices(self, evaluation: Evaluation) -> ExampleSlices | None:
         """How good the model is for each value of a column; ``None``: there are no columns."""
-        columns, measures = self._examples.columns, evaluation.measures
+        columns, measures = self.examples.columns, evaluation.measures
         if columns is None or measures is None:
             return None
         try:
-            return example_slices(columns, self._examples.indices, measures)
+            return example_slices(columns, self.examples.indices, measures)
         except ProblemError as error:
             # The metrics over all examples were reached.
             for problem in error.problems:
@@ -228,10 +204,10 @@ class Inference:
         """The name of its file; empty where there are no classes, or it cannot be written."""
         if not reading.class_count:
             return ""
-        path = self._run.layout.confusion
+        path = self.run.layout.confusion
         try:
-            examples = evaluation.examples(self._examples.indices)
-            cells = evaluation.confusion.cells(reading.class_names(self._examples.class_names))
+            examples = evaluation.examples(self.examples.indices)
+            cells = evaluation.confusion.cells(reading.class_names(self.examples.class_names))
             write_confusion(path, cells, examples, evaluation.scores.counts, slices)
         except OSError as error:
             # The metrics over all examples were reached, and need little space.
@@ -248,10 +224,10 @@ class Inference:
         """
         if reading.class_count:
             return ""
-        path = self._run.layout.confusion
-        names = reading.class_names(self._examples.class_names) if reading.of_labels else ()
+        path = self.run.layout.confusion
+        names = reading.class_names(self.examples.class_names) if reading.of_labels else ()
         pairs = evaluation.value_pairs()
-        worst = evaluation.worst(self._examples.indices, names)
+        worst = evaluation.worst(self.examples.indices, names)
         try:
             if reading.of_labels:
                 more = (worst, evaluation.scores.counts, slices)
@@ -264,36 +240,36 @@ class Inference:
         return path.name if reading.of_labels or pairs is not None else ""
 
     def _predict(self, replicas: list[Replica], reading: OutputMeaning) -> Interruption | None:
-        self._events.phase(Phase.PREDICTING)
+        self.events.phase(Phase.PREDICTING)
         kept: list[Floats] = []
 
         def digest(outputs: Floats, _first: int) -> Floats:
             return predicted_numbers(outputs, reading.meaning)
 
-        ended = self._spread(replicas, digest, lambda _examples, parts: kept.extend(parts))
+        ended = self.spread(replicas, digest, lambda _examples, parts: kept.extend(parts))
         if ended is not None:
             return ended
         self._save(np.concatenate(kept), reading)
         return None
 
     def _save(self, numbers: Floats, reading: OutputMeaning) -> None:
-        self._events.phase(Phase.SAVING)
-        profile = self._run.profile
-        path = self._run.layout.predictions(profile.inference.output_of(profile.data))
+        self.events.phase(Phase.SAVING)
+        profile = self.run.profile
+        path = self.run.layout.predictions(profile.inference.output_of(profile.data))
         predictions = Predictions(
-            indices=self._examples.indices,
-            labels=self._examples.labels,
-            class_names=reading.class_names(self._examples.class_names),
+            indices=self.examples.indices,
+            labels=self.examples.labels,
+            class_names=reading.class_names(self.examples.class_names),
             numbers=numbers,
             of_labels=reading.of_labels,
-            file_names=self._examples.file_names,
+            file_names=self.examples.file_names,
         )
         write_predictions(predictions, path)
-        self._events.write(
+        self.events.write(
             PredictionsSaved(time_s=time.time(), path=path.name, examples=len(numbers))
         )
 
-    def _spread(
+    def spread(
         self,
         replicas: Sequence[DeviceModel],
         digest: Digest[Result],
@@ -302,14 +278,14 @@ class Inference:
         """Let every replica work on its part of the examples; results are taken in input order."""
 
         def checked(outputs: Floats, first: int) -> Result:
-            check_finite(outputs, self._examples.indices[first:])
+            check_finite(outputs, self.examples.indices[first:])
             return digest(outputs, first)
 
-        return self._work.spread(replicas, checked, take)
+        return self.work.spread(replicas, checked, take)
 
     def _report(self, problem: Problem | None) -> None:
-        if problem is not None and self._run.leads:
-            self._events.write(ProblemReported(time_s=time.time(), problem=problem))
+        if problem is not None and self.run.leads:
+            self.events.write(ProblemReported(time_s=time.time(), problem=problem))
 
 
 def _out_of_memory(error: tf.errors.OpError) -> Problem:

@@ -61,7 +61,7 @@ class DeviceModel(PlacedModel):
         """Traces nothing yet.
 
         Args:
-            model: With one output; with its inputs in a list where the examples have several.
+            model: With one output; takes a row of all inputs where the examples have several.
             device: Has its weights.
             examples: What it is given.
             outputs: Numbers an example.
@@ -74,14 +74,11 @@ class DeviceModel(PlacedModel):
         self.trainable_parameters = sum(
             int(variable.value.shape.num_elements()) for variable in model.trainable_variables
         )
-        if examples.inputs:
-            model, shape = on_rows(model, examples.inputs), examples.feature_shape
-        else:
-            shape = fitting_shape(model, examples.feature_shape)
+        shape = examples.feature_shape
         super().__init__(
             model,
             device,
-            shape,
+            shape if examples.inputs else fitting_shape(model, shape),
             np.uint8 if examples.features_are_bytes else np.float32,
             outputs,
             (given or Inputs.AS_GIVEN).scale_and_offset,
@@ -107,9 +104,23 @@ class Replica(DeviceModel):
         said: Outputs | None = None,
         given: Inputs | None = None,
     ) -> None:
+        """Traces nothing yet.
+
+        Args:
+            model: With its inputs in a list where the examples have several.
+            device: Has its weights.
+            examples: What it is given.
+            said: What its outputs are, as a person says; ``None``: its layers show it.
+            given: As :class:`DeviceModel` has it.
+
+        Raises:
+            ProblemError: It takes other examples, or its outputs are no row.
+        """
         self.ending = output_layer_of(model, said)
         taken_off = ending_taken_off(self.ending.activation, self.ending.outputs, examples.target)
         model = before_ending(model, taken_off) if taken_off else model
+        if examples.inputs:
+            model = on_rows(model, examples.inputs)
         super().__init__(model, device, examples, self.ending.outputs, given)
 
     @property

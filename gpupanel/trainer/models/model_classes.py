@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpupanel.domain.data import DataSettings, Target
+from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
 from gpupanel.domain.task import Task
@@ -14,6 +15,13 @@ from gpupanel.trainer.parts.class_names import UNKNOWN, places_of
 
 _SHOWN = 5
 _OWN = "what its outputs mean is known only to the loss of one's own that it was trained by"
+_NO_TABLE = Problem(
+    code="predictions_no_table",
+    field="inference.output",
+    message="The model gives arrays, which no table has a place for.",
+    hint="Have them written as arrays.",
+    fix=Fix.of("Write arrays", "inference.output", "npz"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +63,19 @@ def known_classes(model: ModelSettings) -> KnownClasses:
     return KnownClasses(path, names, predicts, outputs)
 
 
+def gives_row(path: str) -> bool:
+    """Whether an example's outputs are classes, labels or values in a row, as far as anybody knows.
+
+    Args:
+        path: Of the model's file.
+
+    Raises:
+        ProblemError: It cannot be read.
+    """
+    trained = trained_on_in(path)
+    return trained is None or trained.outputs == "row"
+
+
 def check_gives_rows(path: str) -> None:
     """Refuse a model of which an example's outputs are not classes, labels or values in a row.
 
@@ -73,13 +94,16 @@ def check_gives_rows(path: str) -> None:
     raise _not_rows(f"The model in {path} cannot be used so: {what}.")
 
 
-def check_infers(model: ModelSettings, task: Task, data: DataSettings) -> None:
+def check_infers(
+    model: ModelSettings, task: Task, data: DataSettings, inference: InferenceSettings
+) -> None:
     """Refuse to evaluate, or to predict with, a model of outputs that cannot be.
 
     Args:
         model: A saved one; what measures it says its settings.
         task: What is done.
         data: What for. Only Python code has labels that are arrays.
+        inference: Says what predictions are written as.
 
     Raises:
         ProblemError: It cannot be done; or the file cannot be read.
@@ -94,9 +118,10 @@ def check_infers(model: ModelSettings, task: Task, data: DataSettings) -> None:
             f"The model in {path} cannot be evaluated: {_OWN}.",
             "Name the Python file that has this loss in model.measures.",
         )
-    if task == "evaluate" and data.is_code:
-        return
-    check_gives_rows(path)
+    if task == "predict" and inference.output == "csv":
+        raise ProblemError(_NO_TABLE)
+    if task != "predict" and not data.is_code:
+        check_gives_rows(path)
 
 
 def _not_rows(message: str) -> ProblemError:

@@ -13,7 +13,8 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.trainer.device_configuration import configure_devices
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.inference.examples import read_to_infer
-from gpupanel.trainer.inference.infer import Inference, report_data
+from gpupanel.trainer.inference.infer import report_data
+from gpupanel.trainer.inference.infer_arrays import inference_of
 from gpupanel.trainer.interruptions import Interruptions
 from gpupanel.trainer.progress import TrainingRecord
 from gpupanel.trainer.start_up import reading_for
@@ -30,7 +31,7 @@ for layout in layouts:
         try:
             examples = read_to_infer(run, reading_for(run, print))
             report_data(run, examples, events)
-            ended = Inference(run, examples, events, interruptions, record).infer()
+            ended = inference_of(run, examples, events, interruptions, record).infer()
             reported = {"ended": ended and ended.name, "examples": record.examples}
         except ProblemError as error:
             reported = {"problems": {each.code: each.message for each in error.problems}}

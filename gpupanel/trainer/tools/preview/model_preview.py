@@ -18,6 +18,7 @@ from gpupanel.trainer.models.model_classes import (
     as_trained,
     check_gives_rows,
     check_infers,
+    gives_row,
     known_classes,
 )
 from gpupanel.trainer.models.model_file import (
@@ -111,14 +112,14 @@ def model_problems(request: PreviewRequest, found: DataPreview) -> tuple[Problem
             if request.task == "evaluate" and model.measures_path:
                 read_code_file(Path(model.measures_path), "model.measures")
             if request.task != "train":
-                check_infers(model, request.task, request.data)
+                check_infers(model, request.task, request.data, request.inference)
             elif not model.has_new_head:
                 check_gives_rows(model.chosen_path)
             _check_input(request, found)
             if request.task == "train":
                 reading_to_train(Reading(no_download), model, request.data)
                 return _notes_to_train(model, request.data, found)
-            if found.example_count:
+            if found.example_count and gives_row(model.chosen_path):
                 notes = ending_notes(model, found.target)
                 if request.task == "evaluate":  # its classes are matched where they are counted
                     return notes

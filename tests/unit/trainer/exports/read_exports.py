@@ -34,7 +34,6 @@ def of_tflite(path: Path, given: dict[str, np.ndarray]) -> object:
 
 
 def main() -> None:
-    assert not any(name.partition(".")[0] == "gpupanel" for name in sys.modules)
     folder = Path(sys.argv[1])
     for inputs in sorted(folder.glob("*.npz")):
         with np.load(inputs) as archive:

