@@ -136,7 +136,8 @@ def evaluating(
     measures = ""
     if trained is not None and trained.model.is_code:
         # As it was trained: the file that the person has may be another one by now.
-        measures = str(RunLayout(Path(model_path).parent).model_code)
+        kept = RunLayout(Path(model_path).parent).model_code
+        measures = str(kept) if kept.is_file() else ""
     update: dict[str, object] = {"model": SavedModel(path=model_path, measures=measures)}
     if trained is not None:
         data = trained.data

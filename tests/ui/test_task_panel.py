@@ -1,5 +1,7 @@
 """The task is chosen, and the page shows what matters to it."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -176,13 +178,18 @@ def test_that_a_trained_model_is_measured_on_what_its_training_held_back():
         assert evaluating(profile, beside, "m.keras").inference.examples == "validation"
 
 
-def test_that_a_model_of_ones_own_code_is_measured_by_the_code_that_it_was_trained_with() -> None:
+def test_that_a_model_of_ones_own_code_is_measured_by_the_code_that_it_was_trained_with(
+    tmp_path: Path,
+) -> None:
     trained = TRAINED.model_copy(update={"model": PythonModel(path="/mine/network.py")})
-    found = evaluating(Profile(task="evaluate"), trained, "/runs/one/model.keras").model
+    model, profile = str(tmp_path / "model.keras"), Profile(task="evaluate")
 
+    assert evaluating(profile, trained, model).model == SavedModel(path=model)
     # The run's own copy: that of the person may be another one by now.
-    measures = "/runs/one/code/model.py"
-    assert found == SavedModel(path="/runs/one/model.keras", measures=measures)
+    kept = tmp_path / "code" / "model.py"
+    kept.parent.mkdir()
+    kept.touch()
+    assert evaluating(profile, trained, model).model == SavedModel(path=model, measures=str(kept))
 
 
 @pytest.mark.parametrize(

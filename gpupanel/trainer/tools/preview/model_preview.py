@@ -98,7 +98,7 @@ def model_problems(request: PreviewRequest, found: DataPreview) -> tuple[Problem
         found: What the data is like.
     """
     model = request.model
-    if model is None or not model.chosen_paths:
+    if model is None or model.lacks_path or not model.chosen_paths:
         return ()
     try:
         if model.is_code:
