@@ -327,6 +327,7 @@ class EvaluationDone(_Event):
         learned: How many of these the model learned from; ``None``: not known.
         learned_is_estimate: That is so by a sample of what it learned from.
         class_count: 0 where values are predicted.
+        of_arrays: The model gives arrays, or several outputs, of which more is not kept.
         confusion_file: Where the confusion matrix stands, relative to the run's directory, with
             the names of the classes; empty where values are predicted, and where it could not be
             written.
@@ -344,6 +345,7 @@ class EvaluationDone(_Event):
     learned_is_estimate: bool = False
     metrics: Metrics
     class_count: int = 0
+    of_arrays: bool = False
     confusion_file: str = ""
     labels_file: str = ""
     values_file: str = ""

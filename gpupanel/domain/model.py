@@ -122,6 +122,16 @@ class SavedModel(Model):
         off="as they are",
         advanced=True,
     )
+    measures: str = setting(
+        "Loss and metrics",
+        "The Python file that built the model, of which an evaluation executes loss and metrics: "
+        "needed where it was trained by a loss of its own. Not of the functions alone: all of the "
+        "file is executed, once you trust it.",
+        default="",
+        advanced=True,
+        off="as the labels say",
+        path=PathKind((".py",), "Python code", "Choose the code that built the model"),
+    )
     frozen_layers: FrozenLayers = frozen_setting()
     fine_tune_from_epoch: PositiveInt | None = fine_tune_from_setting()
     fine_tune_learning_rate: Float32 | None = fine_tune_rate_setting()
@@ -144,6 +154,11 @@ class SavedModel(Model):
     @override
     def chosen_class_names(self) -> tuple[str, ...]:
         return self.class_names
+
+    @property
+    @override
+    def measures_path(self) -> str:
+        return self.measures
 
     @property
     @override

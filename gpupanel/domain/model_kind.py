@@ -227,6 +227,11 @@ class Model(KindValue):
         return ()
 
     @property
+    def measures_path(self) -> str:
+        """Python code whose loss and metrics measure an evaluation; empty: none does."""
+        return ""
+
+    @property
     def stack(self) -> Stack | None:
         """The layers that it is made of; ``None``: known when its file or its code is read."""
         return None

@@ -1,8 +1,8 @@
 """What a saved model's file says of the data that the model was trained on."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from gpupanel.domain.data_source import Holdout, Target
 from gpupanel.domain.value import Count, Fraction, PositiveInt, Value
@@ -28,6 +28,22 @@ class HeldOut(Value):
     seed: int = 0
 
 
+class TrainedOutput(Value):
+    """What one of several outputs is about.
+
+    Attributes:
+        name: Its key in the dictionary that the model gives.
+        predicts: What it was trained to, or each place of it.
+        class_names: Of the classes, in their order; none for labels and values.
+        weight: What its loss counted in the sum of all.
+    """
+
+    name: str
+    predicts: Target
+    class_names: tuple[str, ...] = ()
+    weight: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] = 1.0
+
+
 class TrainedOn(Value):
     """What the outputs of a model are about.
 
@@ -37,6 +53,8 @@ class TrainedOn(Value):
             arrays of these; or what a loss of the person's own made of them, which nobody else
             knows the meaning of.
         class_names: Of the classes or labels, in the order of the outputs; none for values.
+        parts: Of several outputs, each; none: there is one.
+        own_metrics: What code of the person's own measured beside the loss.
         data: A digest that data of the same kind in the same place has; empty: not known.
         content: A digest that the same training examples in the same order have, wherever they
             are; empty: not known.
@@ -56,6 +74,8 @@ class TrainedOn(Value):
     predicts: Target
     outputs: Literal["row", "arrays", "own"] = "row"
     class_names: tuple[str, ...] = ()
+    parts: tuple[TrainedOutput, ...] = ()
+    own_metrics: tuple[str, ...] = ()
     data: str = ""
     content: str = ""
     held_out: HeldOut | None = None

@@ -261,8 +261,9 @@ def _infer(
     start_up = StartUp(run, events, interruptions)
     examples, _ = start_up.read_and_prepare(read_to_infer)
 
-    from gpupanel.trainer.inference.infer import Inference, report_data
+    from gpupanel.trainer.inference.infer import report_data
+    from gpupanel.trainer.inference.infer_arrays import inference_of
 
     report_data(run, examples, events)
     start_up.go_on()
-    return Inference(run, examples, events, interruptions, record).infer()
+    return inference_of(run, examples, events, interruptions, record).infer()

@@ -51,8 +51,10 @@ class StartedRun:
 
     @property
     def model_code(self) -> RunCode | None:
-        """The Python code that builds the model; ``None``: no code of the person's own does."""
-        model = self.profile.model
+        """The Python code that builds the model, or measures it; ``None``: there is none."""
+        model, layout = self.profile.model, self.layout
+        if self.profile.task == "evaluate" and model.measures_path:
+            return self._code("model.measures", model.measures_path, layout.model_code)
         if not model.is_code:
             return None
         return self._code("model.path", model.chosen_path, self.layout.model_code)

@@ -10,8 +10,9 @@ from gpupanel.domain.asked_kind import AskedKind
 from gpupanel.domain.data import DEFAULT_DATA, DataSettings
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.kind import Kind
-from gpupanel.domain.model import DEFAULT_MODEL, ModelSettings, saved_model
+from gpupanel.domain.model import DEFAULT_MODEL, ModelSettings, SavedModel, saved_model
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.script import ScriptSettings
 from gpupanel.domain.setting import settings_of
 from gpupanel.domain.strategy import PROGRAM_KINDS, StrategyKind, StrategySettings
@@ -132,7 +133,12 @@ def evaluating(
         model_path: The model that the run saved.
         was_measured: The run had a validation or a test set, found in its data if not chosen.
     """
-    update: dict[str, object] = {"model": saved_model(model_path)}
+    measures = ""
+    if trained is not None and trained.model.is_code:
+        # As it was trained: the file that the person has may be another one by now.
+        kept = RunLayout(Path(model_path).parent).model_code
+        measures = str(kept) if kept.is_file() else ""
+    update: dict[str, object] = {"model": SavedModel(path=model_path, measures=measures)}
     if trained is not None:
         data = trained.data
         has_set = data.held_out_fraction or data.has_validation_set or data.chosen_test_path

@@ -1,5 +1,7 @@
 """The task is chosen, and the page shows what matters to it."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -17,7 +19,7 @@ from gpupanel.domain.data import (
 )
 from gpupanel.domain.events import SharesChosen
 from gpupanel.domain.inference import InferenceSettings
-from gpupanel.domain.model import CnnModel, MlpModel, SavedModel
+from gpupanel.domain.model import CnnModel, MlpModel, PythonModel, SavedModel
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
@@ -174,6 +176,20 @@ def test_that_a_trained_model_is_measured_on_what_its_training_held_back():
     for found in ({"test_path": "/t"}, {"validation_path": "/v"}):
         beside = whole.model_copy(update={"data": ImagesData(path="/i", **found)})
         assert evaluating(profile, beside, "m.keras").inference.examples == "validation"
+
+
+def test_that_a_model_of_ones_own_code_is_measured_by_the_code_that_it_was_trained_with(
+    tmp_path: Path,
+) -> None:
+    trained = TRAINED.model_copy(update={"model": PythonModel(path="/mine/network.py")})
+    model, profile = str(tmp_path / "model.keras"), Profile(task="evaluate")
+
+    assert evaluating(profile, trained, model).model == SavedModel(path=model)
+    # The run's own copy: that of the person may be another one by now.
+    kept = tmp_path / "code" / "model.py"
+    kept.parent.mkdir()
+    kept.touch()
+    assert evaluating(profile, trained, model).model == SavedModel(path=model, measures=str(kept))
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,21 @@ def balanced_for_training_only(context: PlanningContext) -> Iterator[Problem]:
     )
 
 
+def measures_not_used(context: PlanningContext) -> Iterator[Problem]:
+    """Code of the person's own that measures an evaluation, of what is none."""
+    profile = context.profile
+    if profile.model.measures_path and profile.task != "evaluate":
+        yield Problem(
+            code="measures_not_used",
+            severity=Severity.HINT,
+            field="model.measures",
+            message="The code for loss and metrics of the saved model is not used: only an "
+            "evaluation measures by it.",
+            hint="Leave it out.",
+            fix=Fix.of("Leave it out", "model.measures"),
+        )
+
+
 def no_validation_examples(context: PlanningContext) -> Iterator[Problem]:
     """Validation examples of data that holds none out, and has no test set either.
 

@@ -99,6 +99,7 @@ RULES: Final[tuple[Rule, ...]] = (
     inference_rules.no_saved_model,
     inference_rules.strategy_for_training_only,
     inference_rules.balanced_for_training_only,
+    inference_rules.measures_not_used,
     inference_rules.no_validation_examples,
     training_rules.mixed_precision_on_cpu,
     training_rules.mixed_precision_on_old_gpus,

@@ -25,8 +25,8 @@ class UserCode:
     """One file of code at one moment.
 
     Attributes:
-        key: The profile key that names it: ``model.path``, ``data.path`` or ``script.path``;
-            ``script``: how a program is started.
+        key: The profile key that names it: ``model.path``, ``model.measures``, ``data.path`` or
+            ``script.path``; ``script``: how a program is started.
         path: Where it was read.
         content: All of it.
     """
@@ -101,6 +101,7 @@ def _places(layout: RunLayout) -> dict[str, Path]:
     """The copies of a run's code, by the profile key that names the file."""
     return {
         "model.path": layout.model_code,
+        "model.measures": layout.model_code,
         "data.path": layout.data_code,
         "script.path": layout.script_code,
         "script": layout.script_command,
@@ -114,6 +115,8 @@ def _named(profile: Profile) -> dict[str, str]:
         named["script.path"] = profile.script.path
     elif profile.model.is_code and profile.task == "train":
         named["model.path"] = profile.model.chosen_path
+    elif profile.task == "evaluate":
+        named["model.measures"] = profile.model.measures_path
     if profile.script is None and profile.data.is_code:
         named["data.path"] = profile.data.chosen_path
     return {key: path for key, path in named.items() if path}

@@ -23,6 +23,16 @@ def top_classes(numbers: Array, names: Sequence[str]) -> tuple[ShownClass, ...]:
     )
 
 
+def array_in_words(numbers: Array) -> str:
+    """What one of several outputs is for an example: its numbers, or how many and their range."""
+    flat = np.nan_to_num(np.ravel(numbers).astype(np.float64), posinf=0.0, neginf=0.0)
+    if flat.size <= _TOP:
+        return "; ".join(map(short_number, flat.tolist()))
+    sides = "x".join(map(str, numbers.shape))
+    least, most = short_number(float(flat.min())), short_number(float(flat.max()))
+    return f"{sides} numbers from {least} to {most}"
+
+
 def readable_label(label: Array, names: Sequence[str], *, of_labels: bool) -> str:
     """A label as people read it."""
     if of_labels:

@@ -8,7 +8,7 @@ import ast
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -18,20 +18,26 @@ from gpupanel import __version__
 from gpupanel.domain.asked_kind import AskedKind
 from gpupanel.domain.data import DataSettings, Scaling, Target
 from gpupanel.domain.empty_words import empty_words
-from gpupanel.domain.images_data import JpegDecoding
 from gpupanel.domain.model_export import ModelExportRequest, ModelFormat
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.script_parts import needed_of, part_text
 from gpupanel.domain.table_data import HeaderLine, Quoting
 from gpupanel.domain.trained_on import TrainedOn
-from gpupanel.domain.value import Value
 from gpupanel.files.whole_files import write_whole
 from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.datasets.images.recipe import ImageRecipe, image_recipe_in
 from gpupanel.trainer.datasets.source import Reading, no_download, source_of
 from gpupanel.trainer.datasets.tables.empty_cells import known_words
-from gpupanel.trainer.datasets.tables.recipe import FeatureColumn, TableRecipe
+from gpupanel.trainer.datasets.tables.recipe import TableRecipe
 from gpupanel.trainer.datasets.texts.recipe import TextRecipe
+from gpupanel.trainer.exports.described_model import (
+    CsvForm,
+    ImageInput,
+    ModelArrays,
+    ModelDescription,
+    ModelInput,
+    ModelOutput,
+)
 from gpupanel.trainer.inference.meaning import read_outputs
 from gpupanel.trainer.models.model_file import recipe_in, trained_on_in
 from gpupanel.trainer.parts import text_layout
@@ -39,138 +45,35 @@ from gpupanel.trainer.parts.output_meaning import Activation, Meaning
 
 if TYPE_CHECKING:
     from gpupanel.trainer.inference.replicas import OutputLayer
+    from gpupanel.trainer.models.named_model import Named, NamedModel
 
 _SCRIPT = Path(__file__).with_name("predict.py")
 _TEXT_LAYOUT = Path(text_layout.__file__)
 _LOGITS = (Meaning.LOGITS, Meaning.LABEL_LOGITS, Meaning.BINARY_LOGIT)
 _COLOURS = {1: "Grey", 3: "RGB"}
-
-
-class CsvForm(Value):
-    """How text files are written, as a person said it; what nobody said is found in each file.
-
-    Attributes:
-        decimal: That of the file which the model was trained on.
-        has_names: The first line names the columns.
-        has_quotes: A cell may stand in quotation marks.
-        skipped: Lines before the table.
-    """
-
-    decimal: str = "."
-    delimiter: str | None = None
-    encoding: str | None = None
-    has_names: bool | None = None
-    has_quotes: bool | None = None
-    skipped: int | None = None
-
-
-class ImageInput(Value):
-    """Images.
-
-    Attributes:
-        height: In pixels.
-        width: In pixels.
-        channels: 3 of RGB, 1 of grey.
-        greatest: What white is; black is 0.
-        white_value: What white is in the files of images; ``None``: the greatest that 8 or 16 bits
-            have.
-        decode: How JPEGs that are larger are unpacked; ``None``: exactly.
-        edges: Of grey: how bright the edges of most training examples are, from 0 (black) to 1
-            (white): no darker, and no brighter. ``None``: not known.
-        swaps: Light and dark of a picture with another edge are swapped unless somebody says
-            otherwise: the training examples were no pictures in files, which are given as those
-            were.
-    """
-
-    height: int
-    width: int
-    channels: int
-    greatest: float
-    white_value: int | None = None
-    decode: JpegDecoding | None = None
-    edges: tuple[float, float] | None = None
-    swaps: bool = False
-
-
-class ModelInput(Value):
-    """What a model takes.
-
-    Attributes:
-        kind: What an example is made of: an image, a row of a table, words of a text; or it is an
-            array as it is.
-        shape: Of one example, without the batch axis.
-        dtype: Of its numbers.
-        means: What they are, in words.
-        image: Of images.
-        columns: Of rows: in the order of their numbers.
-        empty: Of rows: words that mean that a cell of numbers holds nothing.
-        empty_names: Of rows: words that mean that a cell of categories holds nothing.
-        words: Of texts: the first has the number 2; 0 fills up, 1 is any other word.
-        length: Of texts: how many words count.
-        column: Of texts: that of a table which holds them; empty: they were files.
-        csv: Of rows and texts.
-    """
-
-    kind: Literal["image", "row", "words", "array"]
-    shape: tuple[int, ...]
-    dtype: str
-    means: str
-    image: ImageInput | None = None
-    columns: tuple[FeatureColumn, ...] = ()
-    empty: tuple[str, ...] = ()
-    empty_names: tuple[str, ...] = ()
-    words: tuple[str, ...] = ()
-    length: int = 0
-    column: str = ""
-    csv: CsvForm | None = None
-
-
-class ModelOutput(Value):
-    """What a model gives.
-
-    Attributes:
-        kind: One class, several labels at once, or values.
-        numbers: What its numbers are; of classes one number is of the second of two.
-        names: Of the classes, labels or values.
-        means: What they are, in words.
-    """
-
-    kind: Target
-    numbers: Literal["probabilities", "logits", "values"]
-    names: tuple[str, ...]
-    means: str
-
-
-class ModelDescription(Value):
-    """All of the file.
-
-    Attributes:
-        written_by: Versions.
-    """
-
-    schema_version: Literal[1] = 1
-    format: ModelFormat
-    quantization: str | None = None
-    written_by: dict[str, str]
-    input: ModelInput
-    output: ModelOutput
+_SEVERAL = (
+    "A dictionary of arrays by these names, the numbers as the training data has them. What they "
+    "are scaled to is inside the model."
+)
 
 
 def describe(
     request: ModelExportRequest,
     data: DataSet | None,
-    taken: tuple[tuple[int, ...], str],
-    ending: "OutputLayer",
-    first: npt.NDArray[np.float32],
+    model: "NamedModel",
+    examples: "Named",
+    outputs: "Named",
+    ending: "OutputLayer | None",
 ) -> ModelDescription:
     """What the model takes and gives.
 
     Args:
         request: What is exported.
         data: Its examples, where they are here.
-        taken: Shape and type of what the model takes.
-        ending: Of the model.
-        first: Some of its outputs, shape [examples, outputs].
+        model: What is exported.
+        examples: Some that it takes.
+        outputs: What it gives for these.
+        ending: Its last layer, where it gives a row of numbers; else ``None``.
 
     Raises:
         ProblemError: The model's file cannot be read.
@@ -178,9 +81,24 @@ def describe(
     import keras
     import tensorflow as tf
 
+    from gpupanel.trainer.exports.arrays import arrays_given, taken_by
+
     kept, trained_on = recipe_in(request.model), trained_on_in(request.model)
     recipe = _recipe(kept)
     quantization = request.quantization
+    taken = taken_by(model, examples)
+    if model.takes_one:
+        (only,) = taken
+        more = image_recipe_in(kept), trained_on
+        takes = _input(request.data, data, recipe, only.shape, only.dtype, *more)
+    else:
+        takes = ModelInput(kind="inputs", means=_SEVERAL, inputs=taken)
+    if ending is None:
+        gives: ModelOutput | ModelArrays = arrays_given(trained_on, outputs)
+    else:
+        (numbers,) = outputs.values()
+        row = np.asarray(numbers, np.float32).reshape(len(numbers), ending.outputs)
+        gives = _output(request, data, recipe, trained_on, ending, row)
     return ModelDescription(
         format=request.model_format,
         quantization=None if quantization is None else quantization.value,
@@ -190,8 +108,8 @@ def describe(
             "tensorflow": tf.__version__,
             "keras": keras.__version__,
         },
-        input=_input(request.data, data, recipe, *taken, image_recipe_in(kept), trained_on),
-        output=_output(request, data, recipe, trained_on, ending, first),
+        input=takes,
+        output=gives,
     )
 
 
@@ -226,7 +144,8 @@ def script_text() -> str:
         if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith("gpupanel.")
     ]
     first, end = imports[0].lineno - 1, imports[-1].end_lineno
-    shared = [*map(part_text, ("written_numbers", "written_dates", "image_pixels", "text_files"))]
+    whole = "written_numbers", "written_dates", "image_pixels", "text_files", "named_arrays"
+    shared = [*map(part_text, whole)]
     shared.append(needed_of(part_text("image_edges"), ["edge_means", "is_ground_unlike"]))
     shared.append(needed_of(part_text("table_cells"), ["column_names"]))
     return "\n".join([*lines[:first], "\n\n\n".join(shared), *lines[end:], ""])

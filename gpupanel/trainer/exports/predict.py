@@ -4,6 +4,9 @@
     python predict.py rows.csv            rows of a table, or of texts
     python predict.py review.txt          texts; or --text "the words of one"
     python predict.py examples.npy        arrays, one example or many
+    python predict.py examples.npz        those of several inputs, by their names
+
+A model that gives arrays has them written by --output masks.npz, in the order of what was named.
 
 Beside it stand the model, a JSON file that says what the model takes and gives and, where that is
 rows or texts, text_layout.py, which finds out how a file is written. It needs Python 3.10, NumPy,
@@ -36,6 +39,14 @@ from gpupanel.trainer.parts.image_pixels import (
     WantedPixels,
     image_pixels,
 )
+from gpupanel.trainer.parts.named_arrays import (
+    Arrays,
+    ArraysError,
+    by_names,
+    examples_in,
+    is_same_shape,
+    write_stacked,
+)
 from gpupanel.trainer.parts.table_cells import column_names
 from gpupanel.trainer.parts.text_files import LONGEST_TEXT_BYTES, text_in_file
 
@@ -46,20 +57,28 @@ UNKNOWN: defaultdict[str, Counter[str]] = defaultdict(Counter)
 UNLIKE: dict[bool, list[str]] = {True: [], False: []}
 """Pictures with another ground than those of training: whose light and dark are swapped, or not."""
 
+ARRAY: dict[str, type] = {"shape": list, "dtype": str}
 NEEDED_OF_KIND: dict[str, dict[str, type]] = {
-    "image": {"image": dict},
-    "row": {"columns": list, "csv": dict},
-    "words": {"words": list, "length": int},
-    "array": {},
+    "image": {"image": dict, **ARRAY},
+    "row": {"columns": list, "csv": dict, **ARRAY},
+    "words": {"words": list, "length": int, **ARRAY},
+    "array": ARRAY,
+    "inputs": {"inputs": list},
 }
-"""What the JSON file says of an input, by its kind; beside shape, type and a sentence."""
-NEEDED_OF_OUTPUT = {"kind": str, "numbers": str, "names": list}
+"""What the JSON file says of an input, by its kind; beside a sentence."""
+NEEDED_OF_INPUT: dict[str, type] = {"name": str, **ARRAY}
+NEEDED_OF_ROW: dict[str, type] = {"kind": str, "numbers": str, "names": list}
+NEEDED_OF_OUTPUT: dict[str, type] = {"name": str, "shape": list, **NEEDED_OF_ROW}
+Row = list[tuple[str, float]]
+"""Names of classes, labels or values, with what the model gives for each."""
+MOST_SHOWN = 8
+"""So many numbers of an array are shown; of others, which there are."""
 
 
 def main() -> None:
     """Print what the model says of each input."""
     parser = argparse.ArgumentParser(description="Predicts with the exported model.")
-    parser.add_argument("inputs", nargs="*", type=Path, help="images, .csv, .txt or .npy files")
+    parser.add_argument("inputs", nargs="*", type=Path, help="images, .csv, .txt, .npy or .npz")
     parser.add_argument("--model", type=Path, help="the model, if several are beside this")
     parser.add_argument("--text", help="a text, in place of a file")
     parser.add_argument(
@@ -68,6 +87,7 @@ def main() -> None:
         help="swap light and dark of grey images; left out: where the training has another ground",
     )
     parser.add_argument("--json", action="store_true", help="print all outputs as JSON")
+    parser.add_argument("--output", type=Path, help="of arrays: an .npz file to write them to")
     arguments = parser.parse_args()
     csv.field_size_limit(LONGEST_TEXT_BYTES)
     if not arguments.inputs and arguments.text is None:
@@ -75,19 +95,22 @@ def main() -> None:
     path = arguments.model or model_beside()
     description = described(path)
     takes, gives = description["input"], description["output"]
+    if arguments.output and gives["kind"] != "arrays":
+        parser.error("--output is of models that give arrays: use --json")
     model = load(path)
-    results = []
+    results, kept = [], []
     if arguments.swap and takes.get("image", {}).get("channels") != 1:
         raise problem("The model takes no grey images, whose light and dark could be swapped.")
     for name, example in examples(arguments.inputs, arguments.text, takes, swap=arguments.swap):
-        outputs = model(example.reshape(1, *takes["shape"]).astype(takes["dtype"]))
-        numbers = probabilities(outputs.reshape(-1).astype(np.float64), gives)
-        if len(numbers) != len(gives["names"]):
-            raise problem(f"{path} gives {len(numbers)} numbers, for {len(gives['names'])} names.")
-        named = list(zip(gives["names"], numbers.tolist(), strict=True))
-        results.append({"input": name, "outputs": named})
-        if not arguments.json:
-            print(f"{visible(name)}: {sentence(named, gives)}", flush=True)
+        answer = answer_of(model(as_batch(example, takes)), gives, path)
+        if arguments.output and isinstance(answer, dict):
+            kept.append(answer)
+        if arguments.json:
+            results.append({"input": name, "outputs": as_json(answer)})
+        else:
+            print(f"{visible(name)}: {in_words(answer, gives)}", flush=True)
+    if kept:
+        save(kept, arguments.output)
     if arguments.json:
         print(json.dumps(results))
     for words in (*unknown_categories(), *unlike_grounds(swap=arguments.swap)):
@@ -138,28 +161,42 @@ def is_whole(description: dict[str, Any]) -> bool:
     kind = takes.get("kind")
     if not isinstance(kind, str) or kind not in NEEDED_OF_KIND:
         return False
-    needed = {"shape": list, "dtype": str, "means": str, **NEEDED_OF_KIND[kind]}
-    return all(isinstance(takes.get(key), of) for key, of in needed.items()) and all(
-        isinstance(gives.get(key), of) for key, of in NEEDED_OF_OUTPUT.items()
+    if not says(takes, {"means": str, **NEEDED_OF_KIND[kind]}):
+        return False
+    if not all(says(each, NEEDED_OF_INPUT) for each in takes.get("inputs", ())):
+        return False
+    if gives.get("kind") != "arrays":
+        return says(gives, NEEDED_OF_ROW)
+    outputs = gives.get("outputs")
+    return isinstance(outputs, list) and all(says(each, NEEDED_OF_OUTPUT) for each in outputs)
+
+
+def says(what: object, needed: dict[str, type]) -> bool:
+    """Whether it has these keys."""
+    return isinstance(what, dict) and all(
+        isinstance(what.get(key), of) for key, of in needed.items()
     )
 
 
-def load(path: Path) -> Callable[[np.ndarray], np.ndarray]:
-    """The model as a function of examples, first axis the examples."""
+def load(path: Path) -> Callable[[Any], Any]:
+    """The model as a function of examples, first axis the examples, or a dictionary of such.
+
+    It gives an array, or several in a dictionary or a list.
+    """
     if path.suffix == ".tflite":
         return load_tflite(path)
     if path.suffix == ".keras":
         import keras
 
         model = keras.saving.load_model(path, compile=False)
-        return lambda features: np.asarray(model(features, training=False))
+        return lambda features: model(features, training=False)
     import tensorflow as tf
 
     loaded = tf.saved_model.load(str(path))
-    return lambda features: np.asarray(loaded.serve(features))
+    return lambda features: loaded.serve(features)
 
 
-def load_tflite(path: Path) -> Callable[[np.ndarray], np.ndarray]:
+def load_tflite(path: Path) -> Callable[[Any], Any]:
     """Carried out by LiteRT, or by the interpreter in TensorFlow."""
     try:
         from ai_edge_litert.interpreter import Interpreter
@@ -167,23 +204,55 @@ def load_tflite(path: Path) -> Callable[[np.ndarray], np.ndarray]:
         import tensorflow as tf
 
         Interpreter = tf.lite.Interpreter  # noqa: N806
-    interpreter = Interpreter(str(path))
-    given = interpreter.get_input_details()[0]["index"]
-    result = interpreter.get_output_details()[0]["index"]
+    run = Interpreter(str(path)).get_signature_runner()
+    (first, *_) = run.get_input_details()
+    return lambda features: run(**(features if isinstance(features, dict) else {first: features}))
 
-    def call(features: np.ndarray) -> np.ndarray:
-        interpreter.resize_tensor_input(given, features.shape)
-        interpreter.allocate_tensors()
-        interpreter.set_tensor(given, features)
-        interpreter.invoke()
-        return np.array(interpreter.get_tensor(result))
 
-    return call
+def as_batch(example: Any, takes: dict[str, Any]) -> Any:  # noqa: ANN401 - an array, or several
+    """An example as the model takes it: a batch of one."""
+    if takes["kind"] == "inputs":
+        return {each["name"]: one_array(example[each["name"]], each) for each in takes["inputs"]}
+    return one_array(example, takes)
+
+
+def one_array(example: np.ndarray, takes: dict[str, Any]) -> np.ndarray:
+    """An array of an example as a batch of one."""
+    return example.reshape(1, *takes["shape"]).astype(takes["dtype"])
+
+
+def answer_of(found: Any, gives: dict[str, Any], path: Path) -> Row | Arrays:  # noqa: ANN401
+    """What the model gives for one example, by names."""
+    if gives["kind"] == "arrays":
+        try:
+            return by_names(found, [each["name"] for each in gives["outputs"]])
+        except ArraysError as error:
+            raise problem(f"{path} is of another description: {error}.") from error
+    only = np.asarray(next(iter(found.values())) if isinstance(found, dict) else found)
+    numbers = probabilities(only.reshape(-1).astype(np.float64), gives)
+    if len(numbers) != len(gives["names"]):
+        raise problem(f"{path} gives {len(numbers)} numbers, for {len(gives['names'])} names.")
+    return list(zip(gives["names"], numbers.tolist(), strict=True))
+
+
+def as_json(answer: Row | Arrays) -> object:
+    """Arrays as lists within lists."""
+    if isinstance(answer, dict):
+        return {name: array.tolist() for name, array in answer.items()}
+    return answer
+
+
+def save(kept: list[Arrays], path: Path) -> None:
+    """Write an array for each output."""
+    try:
+        write_stacked(path, kept)
+    except OSError as error:
+        raise problem(f"{path} cannot be written: {error}") from error
 
 
 def examples(
     paths: list[Path], text: str | None, takes: dict[str, Any], *, swap: bool | None = None
-) -> Iterator[tuple[str, np.ndarray]]:
+) -> Iterator[tuple[str, Any]]:
     """Each example with its name; light and dark are swapped as asked for, or where it is right."""
     kind = takes["kind"]
     numbers = {word.encode(): place for place, word in enumerate(takes.get("words", ()), 2)}
@@ -194,7 +263,10 @@ def examples(
     for path in paths:
         suffix = path.suffix.lower()
         try:
-            if suffix == ".npy":
+            if kind == "inputs" and suffix == ".npz":
+                shapes = {each["name"]: each["shape"] for each in takes["inputs"]}
+                yield from examples_in(path, shapes)
+            elif kind != "inputs" and suffix == ".npy":
                 yield from arrays(path, takes)
             elif kind == "image":
                 yield path.name, features_of_image(path, takes["image"], swap=swap)
@@ -209,6 +281,8 @@ def examples(
                 yield path.name, features_of_text(words, numbers, takes["length"])
             else:
                 raise problem(f"The model cannot take {path}. It takes this: {takes['means']}")
+        except ArraysError as error:
+            raise problem(f"{error}.") from error
         except (OSError, UnicodeError, csv.Error) as error:
             raise problem(f"{path} cannot be read: {error}") from error
 
@@ -237,14 +311,6 @@ def arrays(path: Path, takes: dict[str, Any]) -> Iterator[tuple[str, np.ndarray]
     else:
         for place, each in enumerate(array):
             yield f"{path.name} [{place}]", each
-
-
-def is_same_shape(given: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
-    """Whether numbers of that shape are an example: flat, or but for axes of the size 1."""
-    if int(np.prod(given)) != int(np.prod(wanted)):
-        return False
-    sides = [side for side in given if side != 1]
-    return len(sides) <= 1 or sides == [side for side in wanted if side != 1]
 
 
 def warn_of_range(path: Path, least: float, most: float, greatest: float) -> None:
@@ -497,6 +563,25 @@ def sentence(named: list[tuple[str, float]], gives: dict[str, Any]) -> str:
     if gives["kind"] == "labels":
         order = [each for each in order if each[1] >= 0.5] or order[:1]
     return ", ".join(f"{visible(name)} {100 * number:.1f} %" for name, number in order[:3])
+
+
+def in_words(answer: Row | Arrays, gives: dict[str, Any]) -> str:
+    """What the model says of one example."""
+    if not isinstance(answer, dict):
+        return sentence(answer, gives)
+    named = {each["name"]: array_in_words(answer[each["name"]], each) for each in gives["outputs"]}
+    return "; ".join(f"{visible(name)}: {words}" for name, words in named.items())
+
+
+def array_in_words(array: np.ndarray, gives: dict[str, Any]) -> str:
+    """Its numbers where they are few, else its shape and range."""
+    numbers, names = array.reshape(-1).astype(np.float64).tolist(), gives["names"]
+    if gives["kind"] == "classes" and len(names) == len(numbers):
+        return sentence(list(zip(names, numbers, strict=True)), gives)
+    if len(numbers) <= MOST_SHOWN:
+        return ", ".join(f"{number:.6g}" for number in numbers)
+    sides = "x".join(map(str, array.shape))
+    return f"{sides} numbers from {min(numbers):.6g} to {max(numbers):.6g}"
 
 
 def problem(words: str) -> SystemExit:

@@ -12,12 +12,19 @@ from gpupanel.trainer.datasets.example_columns import ExampleColumns
 from gpupanel.trainer.datasets.examples import (
     AllExamples,
     Array,
+    DataSet,
     Features,
     Indices,
+    PackedInput,
     read_features,
 )
-from gpupanel.trainer.datasets.source import Reading, source_of
+from gpupanel.trainer.datasets.source import Reading, all_examples, read_data, source_of
 from gpupanel.trainer.datasets.split import divide
+from gpupanel.trainer.inference.array_labels import (
+    check_labels,
+    own_metrics_notes,
+    with_known_classes,
+)
 from gpupanel.trainer.inference.ground_notes import notes_of_ground
 from gpupanel.trainer.inference.known_classes import match_classes
 from gpupanel.trainer.inference.learned_examples import (
@@ -26,7 +33,12 @@ from gpupanel.trainer.inference.learned_examples import (
     learned_examples,
     notes_of_learned,
 )
-from gpupanel.trainer.models.model_classes import KnownClasses, as_trained, known_classes
+from gpupanel.trainer.models.model_classes import (
+    KnownClasses,
+    as_trained,
+    check_infers,
+    known_classes,
+)
 from gpupanel.trainer.models.model_file import (
     check_model_file,
     recipe_in,
@@ -97,6 +109,11 @@ class InferenceExamples:
         file_names: Of the chosen ones, as
             :class:`~gpupanel.trainer.datasets.examples.AllExamples` has them.
         columns: Of the source, where its examples are rows of a table.
+        inputs: Of what the features of an example are the numbers, as
+            :class:`~gpupanel.trainer.datasets.examples.DataSet` has them; none: they are one.
+        gives_row: The model gives a row of classes, labels or values for each, and not arrays.
+        arrays: What was read, where it gives arrays; ``None``: it does not, or they are not of
+            Python code.
     """
 
     features: Features
@@ -111,6 +128,9 @@ class InferenceExamples:
     learned_is_estimate: bool = False
     file_names: tuple[str, ...] = ()
     columns: ExampleColumns | None = None
+    inputs: tuple[PackedInput, ...] = ()
+    gives_row: bool = True
+    arrays: DataSet | None = None
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -140,8 +160,10 @@ def read_to_infer(run: StartedRun, reading: Reading) -> InferenceExamples:
     Raises:
         ProblemError: The model or the data cannot be used, and why.
     """
-    check_model_file(saved_model_path(run.profile.model))
-    return read_inference_examples(run.profile, reading)
+    profile = run.profile
+    # Several inputs and outputs are known of Python code alone, when it has loaded them.
+    check_model_file(saved_model_path(profile.model), any_ends=profile.data.is_code)
+    return read_inference_examples(profile, reading)
 
 
 def read_inference_examples(profile: Profile, reading: Reading) -> InferenceExamples:
@@ -155,14 +177,28 @@ def read_inference_examples(profile: Profile, reading: Reading) -> InferenceExam
         ProblemError: The data cannot be used, and why.
     """
     model = profile.model
+    trained = trained_on_in(model.chosen_path) if model.is_saved else None
+    gives_row = trained is None or trained.outputs == "row"
     if model.is_saved:
         more = profile.task == "evaluate"
         reading = replace(reading, recipe=recipe_in(model.chosen_path), more_classes=more)
-        known = known_classes(model)
-        profile = profile.model_copy(update={"data": as_trained(profile.data, known)})
-    chosen, found = choose_examples(profile, read_all_of(profile, reading))
+        check_infers(model, profile.task, profile.data, profile.inference)
+    if model.is_saved and gives_row:
+        data_settings = as_trained(profile.data, known_classes(model))
+        profile = profile.model_copy(update={"data": data_settings})
+    data = None
+    if model.is_saved and profile.data.is_code:
+        data = read_data(profile.data, replace(reading, must_differ=False))
+        check_labels(profile, data, trained)
+    notes: tuple[Problem, ...] = ()
+    evaluates = profile.task == "evaluate"
+    if evaluates and data is not None and trained is not None and trained.outputs == "arrays":
+        data, notes = with_known_classes(data, trained, model)
+    if evaluates and trained is not None:
+        notes = (*notes, *own_metrics_notes(trained, model))
+    everything = read_all_of(profile, reading) if data is None else all_examples(data)
+    chosen, found = choose_examples(profile, everything, gives_row=gives_row)
     indices = chosen.indices
-    trained = trained_on_in(model.chosen_path) if model.is_saved else None
     return InferenceExamples(
         features=found.features,
         labels=None if found.labels is None else found.labels[indices],
@@ -170,12 +206,20 @@ def read_inference_examples(profile: Profile, reading: Reading) -> InferenceExam
         target=found.target,
         class_names=found.class_names,
         class_count_is_known=found.class_count_is_known,
-        notes=(*found.notes, *chosen.notes, *notes_of_ground(trained, found.features, indices)),
+        notes=(
+            *found.notes,
+            *notes,
+            *chosen.notes,
+            *notes_of_ground(trained, found.features, indices),
+        ),
         which=chosen.which,
         learned=chosen.learned_count,
         learned_is_estimate=chosen.learned is not None and chosen.learned.is_estimate,
         file_names=tuple(found.file_names[index] for index in indices) if found.file_names else (),
         columns=found.columns,
+        inputs=() if data is None else data.inputs,
+        gives_row=gives_row,
+        arrays=None if gives_row else data,
     )
 
 
@@ -243,12 +287,15 @@ def _readable(chosen: Indices, found: AllExamples) -> Indices:
     return chosen[~np.isin(chosen, left_out)]
 
 
-def choose_examples(profile: Profile, found: AllExamples) -> tuple[ChosenExamples, AllExamples]:
+def choose_examples(
+    profile: Profile, found: AllExamples, *, gives_row: bool = True
+) -> tuple[ChosenExamples, AllExamples]:
     """The examples that the profile chooses, or that are chosen where it leaves that open.
 
     Args:
         profile: The file of its model says what that learned from, and its classes.
         found: All examples of the data.
+        gives_row: The model gives a row of classes, labels or values, and not arrays.
 
     Returns:
         The chosen ones, and all of them with the classes of the model.
@@ -257,8 +304,9 @@ def choose_examples(profile: Profile, found: AllExamples) -> tuple[ChosenExample
         ProblemError: None are of that part, which they are cannot be known, or they are of other
             classes.
     """
-    chosen = _chosen(profile, found)
-    if profile.model.is_saved:
+    # Labels that are arrays divide no examples: these are of no class.
+    chosen = _chosen(profile, found if gives_row else replace(found, labels=None))
+    if profile.model.is_saved and gives_row:
         found = _of_known_classes(profile, found, known_classes(profile.model))
         chosen = replace(chosen, indices=_of_classes(chosen.indices, found))
     return chosen, found

@@ -1,7 +1,7 @@
 """From configured devices and read examples to an evaluation or a file of predictions."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -27,7 +27,12 @@ from gpupanel.trainer.inference.examples import InferenceExamples
 from gpupanel.trainer.inference.inference_work import InferenceWork
 from gpupanel.trainer.inference.meaning import OutputMeaning, check_finite, read_outputs
 from gpupanel.trainer.inference.predictions import write_predictions
-from gpupanel.trainer.inference.replicas import Replica, load_replicas, reshaped_hint
+from gpupanel.trainer.inference.replicas import (
+    DeviceModel,
+    Replica,
+    load_replicas,
+    reshaped_hint,
+)
 from gpupanel.trainer.inference.slices import example_slices
 from gpupanel.trainer.inference.spread import Digest
 from gpupanel.trainer.interruptions import Interruption, Interruptions
@@ -52,7 +57,16 @@ Result = TypeVar("Result")
 
 
 class Inference:
-    """Evaluates or predicts with the saved model of a run; devices are configured."""
+    """Evaluates or predicts with the saved model of a run; devices are configured.
+
+    Attributes:
+        run: Says what is done.
+        examples: On these.
+        events: Where it is reported.
+        interruptions: Heard between batches.
+        record: Filled with what was reached.
+        work: Spreads the examples.
+    """
 
     def __init__(
         self,
@@ -62,12 +76,12 @@ class Inference:
         interruptions: Interruptions,
         record: TrainingRecord,
     ) -> None:
-        self._run = run
-        self._examples = examples
-        self._events = events
-        self._interruptions = interruptions
-        self._record = record
-        self._work = InferenceWork(run, examples, events, interruptions, record)
+        self.run = run
+        self.examples = examples
+        self.events = events
+        self.interruptions = interruptions
+        self.record = record
+        self.work = InferenceWork(run, examples, events, interruptions, record)
 
     def infer(self) -> Interruption | None:
         """Do the task.
@@ -80,77 +94,88 @@ class Inference:
             OSError: Something cannot be written.
         """
         try:
-            replicas = self._load()
-            reading = self._read_outputs(replicas)
-            self._interruptions.listen_to_sigterm()
-            if reading is None:
-                return self._work.hand_over(replicas)
-            if self._run.profile.task == "evaluate":
-                return self._evaluate(replicas, reading)
-            return self._predict(replicas, reading)
+            return self.do()
         except tf.errors.ResourceExhaustedError as error:
             if not is_out_of_memory(error):
                 raise  # a full disk has the same error
             raise ProblemError(_out_of_memory(error)) from error
 
+    def do(self) -> Interruption | None:
+        """The same, whatever the devices' memory does."""
+        replicas = self._load()
+        reading = self._read_outputs(replicas)
+        self.interruptions.listen_to_sigterm()
+        if reading is None:
+            return self.work.hand_over(replicas)
+        if self.run.profile.task == "evaluate":
+            return self._evaluate(replicas, reading)
+        return self._predict(replicas, reading)
+
     def _load(self) -> list[Replica]:
-        self._events.phase(Phase.BUILDING_MODEL)
-        path = saved_model_path(self._run.profile.model)
-        model = self._run.profile.model
+        self.events.phase(Phase.BUILDING_MODEL)
+        path = saved_model_path(self.run.profile.model)
+        model = self.run.profile.model
         said, given = model.chosen_outputs, model.chosen_inputs
-        run = self._run
-        replicas = load_replicas(path, run.plan, self._examples, run.place, said, given)
-        first = replicas[0]
-        self._events.write(
+        run = self.run
+        replicas = load_replicas(path, run.plan, self.examples, run.place, said, given)
+        self.report_model(replicas[0])
+        return replicas
+
+    def report_model(self, first: DeviceModel) -> None:
+        """Say what was loaded.
+
+        Args:
+            first: On the first device of this process.
+        """
+        self.events.write(
             ModelReady(
                 time_s=time.time(),
                 parameters=first.parameters,
                 trainable_parameters=first.trainable_parameters,
             )
         )
-        self._report(reshaped_hint(first.shape, self._examples.feature_shape))
-        return replicas
+        self._report(reshaped_hint(first.shape, self.examples.feature_shape))
 
     def _read_outputs(self, replicas: list[Replica]) -> OutputMeaning | None:
         """What outputs mean; ``None`` where another process of the run asks that."""
-        self._events.phase(Phase.TRACING)
-        examples, ending = self._examples, replicas[0].ending
+        self.events.phase(Phase.TRACING)
+        examples, ending = self.examples, replicas[0].ending
         features = examples.read(0, min(_FIRST_EXAMPLES, len(examples)))
         # Never more at once than what each is to take: it may have no room for that.
-        shares = [max(1, self._run.plan.shares[index]) for index in self._work.own_replicas]
+        shares = [max(1, self.run.plan.shares[index]) for index in self.work.own_replicas]
         for replica, share in zip(replicas[1:], shares[1:], strict=True):
             replica(features[:share])
-        if not self._run.leads:
+        if not self.run.leads:
             replicas[0](features[: shares[0]])
             return None
         parts = np.split(features, range(shares[0], len(features), shares[0]))
         first = np.concatenate([replicas[0](part) for part in parts])
-        check_finite(first, self._examples.indices)
+        check_finite(first, self.examples.indices)
         classes = len(examples.class_names) or None
         reading = read_outputs(ending.activation, first, classes, examples.target)
         self._report(reading.hint)
         return reading
 
     def _evaluate(self, replicas: list[Replica], reading: OutputMeaning) -> Interruption | None:
-        labels = self._examples.labels
+        labels = self.examples.labels
         if labels is None:
             raise ProblemError(_NO_LABELS)
-        self._events.phase(Phase.EVALUATING)
-        columns = self._examples.columns
+        self.events.phase(Phase.EVALUATING)
+        columns = self.examples.columns
         evaluation = Evaluation(labels, reading, keeps_measures=columns is not None)
-        ended = self._spread(replicas, evaluation.digest, evaluation.add)
+        ended = self.spread(replicas, evaluation.digest, evaluation.add)
         if ended is not None:
             return ended
-        self._record.metrics = evaluation.metrics
+        self.record.metrics = evaluation.metrics
         slices = self._slices(evaluation)
         figures_file = self._save_figures(evaluation, reading, slices)
-        self._events.write(
+        self.events.write(
             EvaluationDone(
                 time_s=time.time(),
-                examples=len(self._examples),
-                which=self._examples.which,
-                learned=self._examples.learned,
-                learned_is_estimate=self._examples.learned_is_estimate,
+                examples=len(self.examples),
+                which=self.examples.which,
+                learned=self.examples.learned,
+                learned_is_estimate=self.examples.learned_is_estimate,
                 metrics=evaluation.metrics,
                 class_count=reading.class_count,
                 confusion_file=self._save_confusion(evaluation, reading, slices),
@@ -162,11 +187,11 @@ class Inference:
 
     def _slices(self, evaluation: Evaluation) -> ExampleSlices | None:
         """How good the model is for each value of a column; ``None``: there are no columns."""
-        columns, measures = self._examples.columns, evaluation.measures
+        columns, measures = self.examples.columns, evaluation.measures
         if columns is None or measures is None:
             return None
         try:
-            return example_slices(columns, self._examples.indices, measures)
+            return example_slices(columns, self.examples.indices, measures)
         except ProblemError as error:
             # The metrics over all examples were reached.
             for problem in error.problems:
@@ -179,10 +204,10 @@ class Inference:
         """The name of its file; empty where there are no classes, or it cannot be written."""
         if not reading.class_count:
             return ""
-        path = self._run.layout.confusion
+        path = self.run.layout.confusion
         try:
-            examples = evaluation.examples(self._examples.indices)
-            cells = evaluation.confusion.cells(reading.class_names(self._examples.class_names))
+            examples = evaluation.examples(self.examples.indices)
+            cells = evaluation.confusion.cells(reading.class_names(self.examples.class_names))
             write_confusion(path, cells, examples, evaluation.scores.counts, slices)
         except OSError as error:
             # The metrics over all examples were reached, and need little space.
@@ -199,10 +224,10 @@ class Inference:
         """
         if reading.class_count:
             return ""
-        path = self._run.layout.confusion
-        names = reading.class_names(self._examples.class_names) if reading.of_labels else ()
+        path = self.run.layout.confusion
+        names = reading.class_names(self.examples.class_names) if reading.of_labels else ()
         pairs = evaluation.value_pairs()
-        worst = evaluation.worst(self._examples.indices, names)
+        worst = evaluation.worst(self.examples.indices, names)
         try:
             if reading.of_labels:
                 more = (worst, evaluation.scores.counts, slices)
@@ -215,52 +240,52 @@ class Inference:
         return path.name if reading.of_labels or pairs is not None else ""
 
     def _predict(self, replicas: list[Replica], reading: OutputMeaning) -> Interruption | None:
-        self._events.phase(Phase.PREDICTING)
+        self.events.phase(Phase.PREDICTING)
         kept: list[Floats] = []
 
         def digest(outputs: Floats, _first: int) -> Floats:
             return predicted_numbers(outputs, reading.meaning)
 
-        ended = self._spread(replicas, digest, lambda _examples, parts: kept.extend(parts))
+        ended = self.spread(replicas, digest, lambda _examples, parts: kept.extend(parts))
         if ended is not None:
             return ended
         self._save(np.concatenate(kept), reading)
         return None
 
     def _save(self, numbers: Floats, reading: OutputMeaning) -> None:
-        self._events.phase(Phase.SAVING)
-        profile = self._run.profile
-        path = self._run.layout.predictions(profile.inference.output_of(profile.data))
+        self.events.phase(Phase.SAVING)
+        profile = self.run.profile
+        path = self.run.layout.predictions(profile.inference.output_of(profile.data))
         predictions = Predictions(
-            indices=self._examples.indices,
-            labels=self._examples.labels,
-            class_names=reading.class_names(self._examples.class_names),
+            indices=self.examples.indices,
+            labels=self.examples.labels,
+            class_names=reading.class_names(self.examples.class_names),
             numbers=numbers,
             of_labels=reading.of_labels,
-            file_names=self._examples.file_names,
+            file_names=self.examples.file_names,
         )
         write_predictions(predictions, path)
-        self._events.write(
+        self.events.write(
             PredictionsSaved(time_s=time.time(), path=path.name, examples=len(numbers))
         )
 
-    def _spread(
+    def spread(
         self,
-        replicas: list[Replica],
+        replicas: Sequence[DeviceModel],
         digest: Digest[Result],
         take: Callable[[int, list[Result]], None],
     ) -> Interruption | None:
         """Let every replica work on its part of the examples; results are taken in input order."""
 
         def checked(outputs: Floats, first: int) -> Result:
-            check_finite(outputs, self._examples.indices[first:])
+            check_finite(outputs, self.examples.indices[first:])
             return digest(outputs, first)
 
-        return self._work.spread(replicas, checked, take)
+        return self.work.spread(replicas, checked, take)
 
     def _report(self, problem: Problem | None) -> None:
-        if problem is not None and self._run.leads:
-            self._events.write(ProblemReported(time_s=time.time(), problem=problem))
+        if problem is not None and self.run.leads:
+            self.events.write(ProblemReported(time_s=time.time(), problem=problem))
 
 
 def _out_of_memory(error: tf.errors.OpError) -> Problem:

@@ -12,7 +12,7 @@ from gpupanel.trainer.inference.gathered_outputs import (
     OutputsWriter,
     origin_of,
 )
-from gpupanel.trainer.inference.replicas import Replica
+from gpupanel.trainer.inference.replicas import DeviceModel
 from gpupanel.trainer.inference.spread import Digest, Others, Spread
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.models.model_file import saved_model_path
@@ -56,7 +56,7 @@ class InferenceWork:
 
     def spread(
         self,
-        replicas: Sequence[Replica],
+        replicas: Sequence[DeviceModel],
         digest: Digest[Result],
         take: Callable[[int, list[Result]], None],
     ) -> Interruption | None:
@@ -80,7 +80,7 @@ class InferenceWork:
         except _Interrupted as interrupted:
             return interrupted.interruption
 
-    def hand_over(self, replicas: Sequence[Replica]) -> Interruption | None:
+    def hand_over(self, replicas: Sequence[DeviceModel]) -> Interruption | None:
         """Compute the outputs of this process for the one that leads.
 
         Returns:
@@ -103,13 +103,13 @@ class InferenceWork:
 
     def _take_all(
         self,
-        replicas: Sequence[Replica],
+        replicas: Sequence[DeviceModel],
         digest: Digest[Result],
         others: Others | None,
         take: Callable[[int, list[Result]], None],
     ) -> Interruption | None:
         examples, plan = self._examples, self._run.plan
-        placed: list[Replica | None] = [None] * len(plan.replicas)
+        placed: list[DeviceModel | None] = [None] * len(plan.replicas)
         for place, replica in zip(self.own_replicas, replicas, strict=True):
             placed[place] = replica
         spread = Spread(placed, plan.shares, examples.read, digest, others)
@@ -124,11 +124,11 @@ class InferenceWork:
         self._record.examples, self._record.training_s = progress.examples, progress.seconds
         return None
 
-    def _origin(self, replicas: Sequence[Replica]) -> Origin:
+    def _origin(self, replicas: Sequence[DeviceModel]) -> Origin:
         path = saved_model_path(self._run.profile.model)
-        return origin_of(self._examples, path, replicas[0].ending.outputs)
+        return origin_of(self._examples, path, replicas[0].outputs)
 
-    def _others(self, replicas: Sequence[Replica]) -> Others:
+    def _others(self, replicas: Sequence[DeviceModel]) -> Others:
         run, origin = self._run, self._origin(replicas)
         readers = {
             place: OutputsReader(

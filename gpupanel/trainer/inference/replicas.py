@@ -14,8 +14,15 @@ from gpupanel.domain.problem import Problem, Severity
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.inference.examples import InferenceExamples
 from gpupanel.trainer.models.keras_settings import set_keras
-from gpupanel.trainer.models.loaded_model import check_single, fitting_shape, load_saved
-from gpupanel.trainer.models.model_file_problems import problem
+from gpupanel.trainer.models.loaded_model import (
+    check_single,
+    fitting_shape,
+    load_named,
+    load_saved,
+)
+from gpupanel.trainer.models.model_file_problems import data_misfit, problem
+from gpupanel.trainer.models.named_model import on_rows, with_inputs
+from gpupanel.trainer.models.output_ending import ModelMisfitError
 from gpupanel.trainer.parts.model_ending import before_ending, ending_of
 from gpupanel.trainer.parts.output_meaning import (
     Activation,
@@ -40,29 +47,40 @@ class OutputLayer:
     activation: Activation
 
 
-class Replica(PlacedModel):
-    """A copy of the model on one device."""
+class DeviceModel(PlacedModel):
+    """A model on one device that gives a row of numbers for each example."""
 
     def __init__(
         self,
         model: keras.Model,
         device: str,
         examples: InferenceExamples,
-        said: Outputs | None = None,
+        outputs: int,
         given: Inputs | None = None,
     ) -> None:
-        self.ending = output_layer_of(model, said)
+        """Traces nothing yet.
+
+        Args:
+            model: With one output; takes a row of all inputs where the examples have several.
+            device: Has its weights.
+            examples: What it is given.
+            outputs: Numbers an example.
+            given: What is done with the examples before it takes them; ``None``: nothing.
+
+        Raises:
+            ProblemError: It takes other examples.
+        """
         self.parameters = int(model.count_params())
         self.trainable_parameters = sum(
             int(variable.value.shape.num_elements()) for variable in model.trainable_variables
         )
-        taken_off = ending_taken_off(self.ending.activation, self.ending.outputs, examples.target)
+        shape = examples.feature_shape
         super().__init__(
-            before_ending(model, taken_off) if taken_off else model,
+            model,
             device,
-            fitting_shape(model, examples.feature_shape),
+            shape if examples.inputs else fitting_shape(model, shape),
             np.uint8 if examples.features_are_bytes else np.float32,
-            self.ending.outputs,
+            outputs,
             (given or Inputs.AS_GIVEN).scale_and_offset,
         )
 
@@ -73,6 +91,37 @@ class Replica(PlacedModel):
             features: At least one example; several threads may call at the same time.
         """
         return np.asarray(self.outputs_for(features).numpy(), np.float32)
+
+
+class Replica(DeviceModel):
+    """A copy of a model that gives a row of classes, labels or values."""
+
+    def __init__(
+        self,
+        model: keras.Model,
+        device: str,
+        examples: InferenceExamples,
+        said: Outputs | None = None,
+        given: Inputs | None = None,
+    ) -> None:
+        """Traces nothing yet.
+
+        Args:
+            model: With its inputs in a list where the examples have several.
+            device: Has its weights.
+            examples: What it is given.
+            said: What its outputs are, as a person says; ``None``: its layers show it.
+            given: As :class:`DeviceModel` has it.
+
+        Raises:
+            ProblemError: It takes other examples, or its outputs are no row.
+        """
+        self.ending = output_layer_of(model, said)
+        taken_off = ending_taken_off(self.ending.activation, self.ending.outputs, examples.target)
+        model = before_ending(model, taken_off) if taken_off else model
+        if examples.inputs:
+            model = on_rows(model, examples.inputs)
+        super().__init__(model, device, examples, self.ending.outputs, given)
 
     @property
     def network(self) -> keras.Model:
@@ -131,9 +180,36 @@ def load_replica(
     """
     set_keras()
     with tf.device(device):
-        model = load_saved(path)
-    check_single(model)
+        model = load_saved(path) if not examples.inputs else _load_listed(path, examples, given)
+    if not examples.inputs:
+        check_single(model)
     return Replica(model, device, examples, said, given)
+
+
+def _load_listed(path: str, examples: InferenceExamples, given: Inputs | None) -> keras.Model:
+    """A model with its inputs in the order that they have in a row of the examples.
+
+    Raises:
+        ProblemError: Keras cannot load it, or it takes other inputs.
+    """
+    check_unscaled(path, examples, given)
+    model = load_named(path, keeps_names=True).model
+    if len(model.outputs) != 1:
+        raise data_misfit(path, f"it has {len(model.outputs)} outputs that no training here named")
+    try:
+        return with_inputs(model, {each.name: each.shape for each in examples.inputs})
+    except ModelMisfitError as misfit:
+        raise data_misfit(path, str(misfit)) from misfit
+
+
+def check_unscaled(path: str, examples: InferenceExamples, given: Inputs | None) -> None:
+    """Refuse to scale the inputs of examples that have several: nobody says which.
+
+    Raises:
+        ProblemError: They would be.
+    """
+    if examples.inputs and given not in (None, Inputs.AS_GIVEN):
+        raise data_misfit(path, "model.inputs scales one input, and examples have several")
 
 
 def check_outputs(outputs: int, examples: InferenceExamples) -> None:

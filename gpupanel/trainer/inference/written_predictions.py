@@ -2,23 +2,29 @@
 
 import csv
 import io
+import math
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
+import numpy.typing as npt
 
-from gpupanel.domain.shown_examples import ShownExample
+from gpupanel.domain.shown_examples import ShownClass, ShownExample
 from gpupanel.domain.visible_text import as_utf8
 from gpupanel.files.guarded_files import open_to_read
-from gpupanel.files.npy_members import read_npy
+from gpupanel.files.npy_members import npy_parts, read_header, read_member_header, read_npy
 from gpupanel.trainer.datasets.examples import Array
-from gpupanel.trainer.datasets.shown_labels import readable_label, top_classes
+from gpupanel.trainer.datasets.packed_outputs import MOST_OUTPUTS
+from gpupanel.trainer.datasets.shown_labels import array_in_words, readable_label, top_classes
+from gpupanel.trainer.inference.array_predictions import INDEX, OUTPUT_NAMES
 from gpupanel.trainer.size_limits import check_unpacked
 
+_MOST_SHOWN_BYTES = 2**30
+"""Of the arrays of one output, as many of them as are shown at once."""
 _LONGEST_LINE = 16 * 2**20
 """The longest line of a CSV: 100,000 classes with their probabilities."""
 _PROBABILITY = "probability of "
@@ -54,6 +60,8 @@ def read_predictions(path: Path, first: int, count: int) -> WrittenPredictions:
             if path.suffix == ".csv":
                 return _read_csv(file, first, count)
             with zipfile.ZipFile(file) as archive:
+                if f"{OUTPUT_NAMES}.npy" in archive.namelist():
+                    return _read_arrays(archive, first, count)
                 check_unpacked(archive, path, "inference.output")
                 return _read_npz(archive, first, count)
         except (OSError, ValueError, MemoryError):
@@ -94,6 +102,52 @@ def _read_npz(archive: zipfile.ZipFile, first: int, count: int) -> WrittenPredic
         ),
         len(index),
     )
+
+
+def _read_arrays(archive: zipfile.ZipFile, first: int, count: int) -> WrittenPredictions:
+    """Of a model that gives arrays: a part of each, however large the file is."""
+    (total,) = read_member_header(archive, f"{INDEX}.npy").shape
+    names = _rows(archive, OUTPUT_NAMES, "U", 0, MOST_OUTPUTS).tolist()
+    index = _rows(archive, INDEX, "iu", first, count).tolist()
+    outputs = {name: _rows(archive, name, "f", first, count) for name in names}
+    if any(len(array) != len(index) for array in outputs.values()):
+        raise ValueError("there is not one for each example")
+    return WrittenPredictions(
+        tuple(
+            ShownExample(
+                index=place,
+                predicted=(
+                    ShownClass(
+                        name=", ".join(
+                            f"{name} {array_in_words(array[row])}"
+                            for name, array in outputs.items()
+                        )
+                    ),
+                ),
+            )
+            for row, place in enumerate(index)
+        ),
+        total,
+    )
+
+
+def _rows(
+    archive: zipfile.ZipFile, name: str, kinds: str, first: int, count: int
+) -> npt.NDArray[np.generic]:
+    """Some rows of an array in the archive; none of the others is held."""
+    member = f"{name}.npy"
+    with archive.open(member) as file:
+        header = read_header(file, archive.getinfo(member).file_size, member)
+        if header.dtype.kind not in kinds or not header.shape:
+            raise ValueError(f"{name} holds {header.dtype} values")
+        row_bytes = math.prod(header.shape[1:]) * header.dtype.itemsize
+        if count * row_bytes > _MOST_SHOWN_BYTES:
+            raise ValueError(f"{name} is too large to be shown")
+        file.seek(header.offset + first * row_bytes)
+        here = replace(
+            header, shape=(max(0, min(count, header.shape[0] - first)), *header.shape[1:])
+        )
+        return next(npy_parts(file, here, count), np.empty((0, *here.shape[1:]), here.dtype))
 
 
 def _member(archive: zipfile.ZipFile, name: str, kinds: str) -> Array:

@@ -9,6 +9,7 @@ from gpupanel.domain.data import Target
 from gpupanel.domain.model import Outputs
 from gpupanel.trainer.datasets.examples import DataSet, PackedOutput
 from gpupanel.trainer.datasets.packed_inputs import inputs_text
+from gpupanel.trainer.models.named_model import named_outputs, with_inputs
 from gpupanel.trainer.models.network import Building
 from gpupanel.trainer.models.output_ending import (
     ENDINGS,
@@ -66,9 +67,9 @@ def checked_model(
     has_wrong_inputs = len(inputs) != 1 and not isinstance(shape, dict)
     if has_wrong_inputs or (len(given) != 1 and not has_outputs):
         raise ModelMisfitError(f"it has {len(inputs)} inputs and {len(given)} outputs")
-    outputs = _named_outputs(model) if has_outputs else {}
+    outputs = named_outputs(model) if has_outputs else {}
     if isinstance(shape, dict):
-        model = _with_inputs(model, shape)
+        model = with_inputs(model, shape)
     elif not is_taken(tuple(inputs[0].shape[1:]), shape):
         raise ModelMisfitError(
             f"it takes examples of the shape {tuple(inputs[0].shape[1:])}, but they have the "
@@ -80,38 +81,6 @@ def checked_model(
     model = with_plain_ends(model)
     is_left = are_logits or building.has_own_loss
     return model if is_left else _with_logits(model, building.data, said)
-
-
-def _with_inputs(model: keras.Model, shapes: Mapping[str, tuple[int, ...]]) -> keras.Model:
-    """The model with its inputs in a list, in that order.
-
-    Args:
-        model: Of several inputs, in whatever structure.
-        shapes: Of the inputs of an example, by their names.
-
-    Raises:
-        ModelMisfitError: It has others.
-    """
-    whole = None if isinstance(model, keras.Sequential) else model.input
-    inputs = whole if isinstance(whole, dict) else {each.name: each for each in model.inputs}
-    taken = {name: tuple(each.shape[1:]) for name, each in inputs.items()}
-    are_taken = taken.keys() == shapes.keys() and all(
-        is_taken(taken[name], shape) for name, shape in shapes.items()
-    )
-    if not are_taken:
-        raise ModelMisfitError(
-            f"its inputs are {inputs_text(taken)}, but examples have {inputs_text(shapes)}"
-        )
-    outputs = model.outputs[0] if len(model.outputs) == 1 else model.outputs
-    return keras.Model([inputs[name] for name in shapes], outputs, name=model.name)
-
-
-def _named_outputs(model: keras.Model) -> dict[str, keras.KerasTensor]:
-    """The outputs of a model by their keys, or by the names of the layers that give them."""
-    whole = None if isinstance(model, keras.Sequential) else model.output
-    if isinstance(whole, dict):
-        return whole
-    return dict(zip(model.output_names, model.outputs, strict=True))
 
 
 def _in_a_row(

@@ -9,6 +9,7 @@ from gpupanel.trainer.memory_shortage import is_out_of_memory
 from gpupanel.trainer.models.input_shape import input_misfit
 from gpupanel.trainer.models.model_file import still_file
 from gpupanel.trainer.models.model_file_problems import check_ends, problem
+from gpupanel.trainer.models.named_model import NamedModel
 from gpupanel.trainer.parts.given_models import with_plain_ends
 from gpupanel.trainer.parts.input_shape import fitting
 
@@ -16,19 +17,42 @@ _NUMBERS = ("float", "bfloat", "int", "uint", "bool")
 
 
 def load_saved(path: str) -> keras.Model:
-    """The model in a file, which nobody can change between its check and its use.
+    """The model in a file, as one that takes a tensor and gives one.
 
     Raises:
         ProblemError: The file cannot be used, or Keras cannot load it.
     """
-    with still_file(path) as copy, named_file(copy.fileno(), "model.keras") as still:
+    return with_plain_ends(_still_loaded(path, any_ends=False))
+
+
+def load_named(path: str, *, keeps_names: bool) -> NamedModel:
+    """The model in a file, whatever it takes and gives.
+
+    Args:
+        path: The file.
+        keeps_names: An only input, or output, that has a name in a dictionary keeps it.
+
+    Raises:
+        ProblemError: The file cannot be used, Keras cannot load it, or its inputs and outputs have
+            no names of their own.
+    """
+    model = _still_loaded(path, any_ends=True)
+    return NamedModel(model if keeps_names else with_plain_ends(model))
+
+
+def _still_loaded(path: str, *, any_ends: bool) -> keras.Model:
+    """What is in a file, which nobody can change between its check and its use."""
+    with (
+        still_file(path, any_ends=any_ends) as copy,
+        named_file(copy.fileno(), "model.keras") as still,
+    ):
         return _loaded(path, str(still))
 
 
 def _loaded(path: str, still: str) -> keras.Model:
     try:
         # Without its loss and optimizer, which evaluation does not need and may be custom.
-        return with_plain_ends(keras.saving.load_model(still, compile=False, safe_mode=True))
+        model: keras.Model = keras.saving.load_model(still, compile=False, safe_mode=True)
     except Exception as error:
         if is_out_of_memory(error) or any(is_no_space(cause) for cause in chain(error)):
             raise
@@ -41,6 +65,7 @@ def _loaded(path: str, still: str) -> keras.Model:
             "than the one here may have saved it.",
             f"{type(error).__name__}: {error}",
         ) from error
+    return model
 
 
 def check_single(model: keras.Model) -> None:

@@ -5,13 +5,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpupanel.domain.data import DataSettings, Target
+from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
+from gpupanel.domain.task import Task
 from gpupanel.trainer.models.model_file import outputs_of_file, recipe_in, trained_on_in
 from gpupanel.trainer.models.model_file_problems import problem
 from gpupanel.trainer.parts.class_names import UNKNOWN, places_of
 
 _SHOWN = 5
+_OWN = "what its outputs mean is known only to the loss of one's own that it was trained by"
+_NO_TABLE = Problem(
+    code="predictions_no_table",
+    field="inference.output",
+    message="The model gives arrays, which no table has a place for.",
+    hint="Have them written as arrays.",
+    fix=Fix.of("Write arrays", "inference.output", "npz"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +63,19 @@ def known_classes(model: ModelSettings) -> KnownClasses:
     return KnownClasses(path, names, predicts, outputs)
 
 
+def gives_row(path: str) -> bool:
+    """Whether an example's outputs are classes, labels or values in a row, as far as anybody knows.
+
+    Args:
+        path: Of the model's file.
+
+    Raises:
+        ProblemError: It cannot be read.
+    """
+    trained = trained_on_in(path)
+    return trained is None or trained.outputs == "row"
+
+
 def check_gives_rows(path: str) -> None:
     """Refuse a model of which an example's outputs are not classes, labels or values in a row.
 
@@ -67,15 +90,46 @@ def check_gives_rows(path: str) -> None:
     trained = trained_on_in(path)
     if trained is None or trained.outputs == "row":
         return
-    why = "it gives an array for each example"
-    if trained.outputs == "own":
-        why = "what its outputs mean is known only to the loss of one's own that it was trained by"
-    raise problem(
+    what = "it gives an array for each example" if trained.outputs == "arrays" else _OWN
+    raise _not_rows(f"The model in {path} cannot be used so: {what}.")
+
+
+def check_infers(
+    model: ModelSettings, task: Task, data: DataSettings, inference: InferenceSettings
+) -> None:
+    """Refuse to evaluate, or to predict with, a model of outputs that cannot be.
+
+    Args:
+        model: A saved one; what measures it says its settings.
+        task: What is done.
+        data: What for. Only Python code has labels that are arrays.
+        inference: Says what predictions are written as.
+
+    Raises:
+        ProblemError: It cannot be done; or the file cannot be read.
+    """
+    path = model.chosen_path
+    trained = trained_on_in(path)
+    if trained is None or trained.outputs == "row":
+        return
+    if task == "evaluate" and trained.outputs == "own" and not model.measures_path:
+        raise problem(
+            "model_outputs_not_rows",
+            f"The model in {path} cannot be evaluated: {_OWN}.",
+            "Name the Python file that has this loss in model.measures.",
+        )
+    if task == "predict" and inference.output == "csv":
+        raise ProblemError(_NO_TABLE)
+    if task != "predict" and not data.is_code:
+        check_gives_rows(path)
+
+
+def _not_rows(message: str) -> ProblemError:
+    return problem(
         "model_outputs_not_rows",
-        f"The model in {path} can be neither evaluated, exported nor trained further with its last "
-        f"layer, nor can it predict here: {why}.",
-        "Use it in Python: keras.models.load_model gives what build_model built, with what it "
-        "learned.",
+        message,
+        "Export it: predict.py beside an export predicts with it; or use it in Python by "
+        "keras.models.load_model.",
     )
 
 

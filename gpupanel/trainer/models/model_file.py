@@ -53,7 +53,7 @@ def saved_model_path(model: ModelSettings) -> str:
     )
 
 
-def check_model_file(path: str, *, most_bytes: int | None = None) -> None:
+def check_model_file(path: str, *, most_bytes: int | None = None, any_ends: bool = False) -> None:
     """Refuse a file that is not there, damaged, or whose model would need code to be run.
 
     Keras's safe mode refuses such code too; here it is a sentence, and comes before TensorFlow is
@@ -63,6 +63,7 @@ def check_model_file(path: str, *, most_bytes: int | None = None) -> None:
         path: The file.
         most_bytes: The weights of a larger file are not read: gigabytes would take long.
             ``None``: they are read whatever their size.
+        any_ends: The model may have several inputs and outputs.
 
     Raises:
         ProblemError: It cannot be used, and why.
@@ -73,14 +74,19 @@ def check_model_file(path: str, *, most_bytes: int | None = None) -> None:
     size = _check_is_file(file)
     try:
         with open_regular(file) as opened:
-            _check_opened(opened, file, reads_weights=most_bytes is None or size <= most_bytes)
+            reads_weights = most_bytes is None or size <= most_bytes
+            _check_opened(opened, file, reads_weights=reads_weights, any_ends=any_ends)
     except OSError as error:
         raise damaged(file, f"{type(error).__name__}: {error}") from error
 
 
 @contextmanager
-def still_file(path: str) -> Iterator[BinaryIO]:
+def still_file(path: str, *, any_ends: bool = False) -> Iterator[BinaryIO]:
     """A copy of a model's file that nobody can change, and that is not refused.
+
+    Args:
+        path: The file.
+        any_ends: As :func:`check_model_file`.
 
     Raises:
         ProblemError: As :func:`check_model_file`.
@@ -93,11 +99,11 @@ def still_file(path: str) -> Iterator[BinaryIO]:
     except OSError as error:
         raise damaged(file, f"{type(error).__name__}: {error}") from error
     with copied:
-        _check_opened(copy, file, reads_weights=True)
+        _check_opened(copy, file, reads_weights=True, any_ends=any_ends)
         yield copy
 
 
-def _check_opened(opened: BinaryIO, file: Path, *, reads_weights: bool) -> None:
+def _check_opened(opened: BinaryIO, file: Path, *, reads_weights: bool, any_ends: bool) -> None:
     try:
         with zipfile.ZipFile(opened) as archive:
             check_unpacked(archive, file, "model.path")
@@ -109,7 +115,8 @@ def _check_opened(opened: BinaryIO, file: Path, *, reads_weights: bool) -> None:
     if config is None:
         raise damaged(file, f"missing: {', '.join(missing)}" if missing else f"broken: {broken}")
     check_parts(file, config)
-    check_ends(ends_in(config))
+    if not any_ends:
+        check_ends(ends_in(config))
     if not reads_weights:
         return
     try:

@@ -37,6 +37,20 @@ def saved_model_misfit(path: str, why: str) -> ProblemError:
     )
 
 
+def data_misfit(path: str, why: str) -> ProblemError:
+    """The problem of a model with several inputs, or that gives arrays, and of other data.
+
+    Args:
+        path: Of its file.
+        why: As the end of a sentence.
+    """
+    return problem(
+        "model_data_misfit",
+        f"The model in {path} does not fit this data: {why}.",
+        "Choose data of the kind that it was trained on: the same inputs, outputs and classes.",
+    )
+
+
 def problem(code: str, message: str, hint: str, detail: str = "") -> ProblemError:
     """A problem with the saved model."""
     return ProblemError(
@@ -96,5 +110,6 @@ def check_ends(ends: tuple[int, int] | None) -> None:
         raise problem(
             "model_not_single",
             f"The model has {ends[0]} inputs and {ends[1]} outputs; one of each is needed.",
-            "Save a model with one input and one output.",
+            "Export it, and predict with predict.py beside it; or save a model with one input and "
+            "one output.",
         )

@@ -109,10 +109,10 @@ def check_own_measures(own: OwnMeasures, built: BuiltModel, few: Examples) -> No
         return
     features, data = few.read_all(), built.building.data
     labels = labels_given(tf.constant(features if data.learns_inputs else few.labels), data)
-    _check(own, labels, built.plain()(built.given(features), training=False))
+    check_by_example(own, labels, built.plain()(built.given(features), training=False))
 
 
-def _check(own: OwnMeasures, labels: Given, outputs: Given) -> None:
+def check_by_example(own: OwnMeasures, labels: Given, outputs: Given) -> None:
     """Refuse what does not measure each example by itself: another split would be another sum.
 
     Args:

@@ -8,6 +8,7 @@ import numpy as np
 
 from gpupanel.domain.data import Scaling
 from gpupanel.trainer.datasets.examples import Array, Examples
+from gpupanel.trainer.models.named_model import taken_apart
 from gpupanel.trainer.models.network import Building
 from gpupanel.trainer.parts.statistics import parts_of, statistics
 
@@ -43,12 +44,8 @@ def scaled_apart(
     """
     found = []
     for each in building.data.inputs:
-        if isinstance(inputs, Mapping):
-            given = inputs[each.name]
-        else:
-            # In float32 also under mixed precision, as they are read.
-            whole = keras.layers.Reshape(each.shape, name=f"input_{each.name}", dtype="float32")
-            given = whole(inputs[:, each.start : each.end])
+        apart = isinstance(inputs, Mapping)
+        given = inputs[each.name] if apart else taken_apart(inputs, each)
         if each.are_pixels:
             name = f"pixels_{each.name}"
             given = keras.layers.Rescaling(1.0 / 255.0, name=name, dtype="float32")(given)

@@ -11,6 +11,7 @@ class PlacedModel:
 
     Attributes:
         shape: What examples are brought into before the model takes them.
+        outputs: Numbers that it gives an example.
 
     Args:
         model: With one input and one output.
@@ -30,8 +31,8 @@ class PlacedModel:
         outputs: int,
         scale_and_offset: tuple[float, float] = (1.0, 0.0),
     ) -> None:
-        self.shape = shape
-        self._model, self._device, self._outputs = model, device, outputs
+        self.shape, self.outputs = shape, outputs
+        self._model, self._device = model, device
         self._scale, self._offset = scale_and_offset
         signature = [tf.TensorSpec([None, *shape], tf.as_dtype(np.dtype(dtype)))]
         self._function = tf.function(self._forward, input_signature=signature, autograph=False)
@@ -51,4 +52,4 @@ class PlacedModel:
             if (self._scale, self._offset) != (1.0, 0.0):
                 features = tf.cast(features, tf.float32) * self._scale + self._offset
             outputs = self._model(tf.cast(features, self._model.inputs[0].dtype), training=False)
-            return tf.reshape(tf.cast(outputs, tf.float32), [-1, self._outputs])
+            return tf.reshape(tf.cast(outputs, tf.float32), [-1, self.outputs])

@@ -7,7 +7,7 @@ from pathlib import Path
 import tensorflow as tf
 
 from gpupanel.domain.table_data import RECIPE_MEMBER
-from gpupanel.domain.trained_on import TRAINED_ON_MEMBER, TrainedOn
+from gpupanel.domain.trained_on import TRAINED_ON_MEMBER, TrainedOn, TrainedOutput
 from gpupanel.files.guarded_files import open_to_write, remove, rename
 from gpupanel.files.named_descriptors import named_file
 from gpupanel.trainer.datasets.learned_from import LearnedFrom
@@ -37,6 +37,16 @@ def save_model(learner: Learner, path: Path, learned: LearnedFrom) -> None:
             predicts=data.target,
             outputs=learner.built.output_form,
             class_names=data.class_names,
+            parts=tuple(
+                TrainedOutput(
+                    name=each.name,
+                    predicts=each.target,
+                    class_names=each.class_names,
+                    weight=learner.own.weights.get(each.name, 1.0),
+                )
+                for each in data.outputs
+            ),
+            own_metrics=tuple(learner.own.metrics),
             data=learned.data,
             content=learned.content.content,
             held_out=learned.held_out,

@@ -9,47 +9,32 @@ inside the answer.
 
 import contextlib
 import os
-import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from gpupanel.domain.data import DataCache, DataSettings
-from gpupanel.domain.model_export import (
-    ModelExport,
-    ModelExportRequest,
-    ModelFormat,
-    Quantization,
-)
+from gpupanel.domain.data import DataCache, DataSettings, Target
+from gpupanel.domain.model_export import ModelExport, ModelExportRequest, Quantization
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.files.regular_files import open_regular
-from gpupanel.files.whole_files import whole_file, write_whole
 from gpupanel.trainer.datasets.examples import Array, DataSet, Examples
 from gpupanel.trainer.datasets.source import Reading, no_download, read_data
 from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.failures import problems_of
-from gpupanel.trainer.models.model_classes import check_gives_rows
-from gpupanel.trainer.models.model_file import check_model_file, recipe_in
-from gpupanel.trainer.models.model_file_problems import problem
+from gpupanel.trainer.models.model_file import check_model_file, recipe_in, trained_on_in
 from gpupanel.trainer.models.output_ending import ENDINGS, outputs_unknown
 
 if TYPE_CHECKING:
-    import keras
+    from collections.abc import Sequence
 
-_Floats = npt.NDArray[np.float32]
-_Call = Callable[[_Floats], _Floats]
+    from gpupanel.trainer.exports.formats import Call
+    from gpupanel.trainer.models.named_model import Named, NamedModel
 
 _EXAMPLES = 64
 """How many examples are compared, and show ranges."""
 _TIMED = 32
 """One by one; the first ones are not counted."""
-_UNSUPPORTED = "Some ops are not supported"
-_LONGEST_REASON = 1_500
 _MOST_TRIED = 16 * _EXAMPLES
 """How many examples are tried until so many could be read."""
 
@@ -57,8 +42,7 @@ _MOST_TRIED = 16 * _EXAMPLES
 def export_model(request: ModelExportRequest) -> ModelExport:
     """Write it; or the problems because of which it was not written."""
     try:
-        check_model_file(request.model)
-        check_gives_rows(request.model)
+        check_model_file(request.model, any_ends=True)
         return _exported(request)
     except Exception as error:  # noqa: BLE001 - reported as a problem, as in evaluation
         return ModelExport(problems=problems_of(error, what="The export of the model"))
@@ -66,12 +50,14 @@ def export_model(request: ModelExportRequest) -> ModelExport:
 
 def _exported(request: ModelExportRequest) -> ModelExport:
     # They take seconds.
+    from gpupanel.trainer.exports.arrays import row_of
     from gpupanel.trainer.exports.description import describe, write_beside
-    from gpupanel.trainer.inference.replicas import output_layer_of
-    from gpupanel.trainer.models.loaded_model import load_saved
+    from gpupanel.trainer.exports.formats import one_by_one, write_format
+    from gpupanel.trainer.models.loaded_model import load_named
     from gpupanel.trainer.parts.output_meaning import Activation
 
-    model = load_saved(request.model)
+    trained = trained_on_in(request.model)
+    model = load_named(request.model, keeps_names=trained is not None)
     data, found, why = None, None, "there is none on this machine that can be read without a run"
     try:
         data = _data_of(request.data, request.seed, request.model)
@@ -81,37 +67,36 @@ def _exported(request: ModelExportRequest) -> ModelExport:
     if found is None and request.quantization is Quantization.INT8:
         raise _no_calibration(why)
     examples = _random_examples(model) if found is None else found
-    write = {
-        ModelFormat.KERAS: _copied,
-        ModelFormat.SAVEDMODEL: _savedmodel,
-        ModelFormat.TFLITE: _tflite,
-    }
-    written, size = write[request.model_format](request, model, examples)
-
-    def of_model(features: _Floats) -> _Floats:
-        return np.asarray(model(features, training=False), np.float32)
-
-    wanted = of_model(examples)
-    ending = output_layer_of(model, request.outputs)
-    shape = tuple(
-        side or known
-        for side, known in zip(model.inputs[0].shape[1:], examples.shape[1:], strict=True)
-    )
-    taken = shape, str(model.inputs[0].dtype)
-    outputs = wanted.reshape(len(wanted), ending.outputs)
-    description = describe(request, data, taken, ending, outputs)
+    ending = row_of(model, trained, request.outputs)
+    written, size = write_format(request, model, examples)
+    wanted = model(examples)
+    description = describe(request, data, model, examples, wanted, ending)
     write_beside(request, description)
-    probable = ENDINGS.get(description.output.kind)
-    is_guess = ending.activation is Activation.UNKNOWN
-    given = np.concatenate([written(one[np.newaxis]) for one in examples])
+    kind = description.output.kind
+    probable = ENDINGS.get(kind) if isinstance(kind, Target) else None
+    is_guess = ending is not None and ending.activation is Activation.UNKNOWN
+    ones = list(one_by_one(examples))
     return ModelExport(
         size_bytes=size,
-        compared=len(examples),
+        compared=len(ones),
         of_data=found is not None,
-        largest_difference=float(np.max(np.abs(given - wanted), initial=0.0)),
-        seconds_an_example=_seconds(written, examples),
-        model_seconds_an_example=_seconds(of_model, examples),
+        largest_difference=_largest_difference([written(one) for one in ones], wanted),
+        seconds_an_example=_seconds(written, ones),
+        model_seconds_an_example=_seconds(model, ones),
         problems=(outputs_unknown(probable, is_trained=False),) if is_guess and probable else (),
+    )
+
+
+def _largest_difference(found: "list[dict[str, Array]]", wanted: "Named") -> float:
+    """Of any output of any example.
+
+    Args:
+        found: What was given for each example alone.
+        wanted: What the model gives for all.
+    """
+    joined = {name: np.concatenate([one[name] for one in found]) for name in wanted}
+    return max(
+        float(np.max(np.abs(joined[name] - each), initial=0.0)) for name, each in wanted.items()
     )
 
 
@@ -141,17 +126,19 @@ def _data_of(data: DataSettings | None, seed: int, path: str) -> DataSet | None:
     return read_data(data.model_copy(update={"cache": DataCache.NONE}), reading)
 
 
-def _examples_of(data: DataSet, model: "keras.Model") -> _Floats | None:
+def _examples_of(data: DataSet, model: "NamedModel") -> "Named | None":
     """Some examples as the model takes them; ``None`` where it takes others.
 
     Raises:
         ProblemError: None of them can be read.
     """
-    features = _readable(data.training).astype(_input_type(model))
-    shape = model.inputs[0].shape[1:]
+    if len(model.inputs) != 1:
+        return None
+    ((name, given),) = model.inputs.items()
+    features, shape = _readable(data.training).astype(str(given.dtype)), given.shape[1:]
     if len(features.shape[1:]) == len(shape):
-        return features
-    return features.reshape(len(features), *shape) if None not in shape else None
+        return {name: features}
+    return {name: features.reshape(len(features), *shape)} if None not in shape else None
 
 
 def _readable(examples: Examples) -> Array:
@@ -178,143 +165,22 @@ def _readable(examples: Examples) -> Array:
     return np.concatenate(found)
 
 
-def _random_examples(model: "keras.Model") -> _Floats:
-    sides = [1 if side is None else side for side in model.inputs[0].shape[1:]]
-    drawn = np.random.default_rng(0).random((_EXAMPLES // 4, *sides))
-    return drawn.astype(_input_type(model))
-
-
-def _input_type(model: "keras.Model") -> np.dtype[Any]:
-    return np.dtype(str(model.inputs[0].dtype))
-
-
-def _copied(
-    request: ModelExportRequest, model: "keras.Model", examples: _Floats
-) -> tuple[_Call, int]:
-    """The file as it is."""
-    from gpupanel.trainer.models.loaded_model import load_saved
-
-    del model, examples
-    output = Path(request.output)
-    with open_regular(Path(request.model)) as file, whole_file(output) as copy:
-        shutil.copyfileobj(file, copy)
-    copied = load_saved(str(output))
-    size = output.stat().st_size
-    return lambda features: np.asarray(copied(features, training=False), np.float32), size
-
-
-def _savedmodel(
-    request: ModelExportRequest, model: "keras.Model", examples: _Floats
-) -> tuple[_Call, int]:
-    """A folder; nothing is written over."""
-    import tensorflow as tf
-
-    del examples
-    output = Path(request.output)
-    if os.path.lexists(output):
-        raise problem(
-            "export_in_the_way",
-            f"{output} is there already, and a SavedModel is a folder of its own.",
-            "Name another folder.",
+def _random_examples(model: "NamedModel") -> "Named":
+    random = np.random.default_rng(0)
+    return {
+        name: random.random((_EXAMPLES // 4, *(side or 1 for side in each.shape[1:]))).astype(
+            str(each.dtype)
         )
-    model.export(str(output), verbose=False)
-    loaded = tf.saved_model.load(str(output))
-    size = sum(each.stat().st_size for each in output.rglob("*") if each.is_file())
-    return lambda features: np.asarray(loaded.serve(features), np.float32), size
+        for name, each in model.inputs.items()
+    }
 
 
-def _tflite(
-    request: ModelExportRequest, model: "keras.Model", examples: _Floats
-) -> tuple[_Call, int]:
-    import tensorflow as tf
-
-    converter = tf.lite.TFLiteConverter.from_keras_model(_in_float32(model))
-    if request.quantization is not None:
-        converter.optimizations = [tf.lite.Optimize.DEFAULT]
-    if request.quantization is Quantization.FLOAT16:
-        converter.target_spec.supported_types = [tf.float16]
-    if request.quantization is Quantization.INT8:
-
-        def ranges() -> Iterator[list[_Floats]]:
-            for one in examples:
-                yield [one[np.newaxis]]
-
-        converter.representative_dataset = ranges
-    try:
-        content: bytes = converter.convert()
-    except Exception as error:
-        # Whatever it stumbles over; it prints the whole model, too.
-        raise problem(
-            "export_not_convertible",
-            "The model has operations that TFLite has no form of.",
-            "Export it as a SavedModel.",
-            _reason(str(error)),
-        ) from error
-    call = _interpreted(content, tuple(examples.shape[1:]))
-    call(examples[:1])  # what cannot be carried out is not written
-    write_whole(Path(request.output), content)
-    return call, len(content)
-
-
-def _in_float32(model: "keras.Model") -> "keras.Model":
-    """The same model, computing in 32 bits: LiteRT does not multiply in 16."""
-    import keras
-
-    config = keras.saving.serialize_keras_object(model)
-    in_float32 = _with_float32(config)
-    if in_float32 == config:
-        return model
-    built: keras.Model = keras.saving.deserialize_keras_object(in_float32, safe_mode=True)
-    built.set_weights(model.get_weights())
-    return built
-
-
-def _with_float32(config: Any) -> Any:  # noqa: ANN401 - as deep as any JSON
-    """What Keras says of a model, with float32 in place of each mixed policy."""
-    if isinstance(config, list | tuple):
-        return type(config)(map(_with_float32, config))
-    if not isinstance(config, dict):
-        return config
-    if config.get("class_name") == "DTypePolicy":
-        return {**config, "config": {**config["config"], "name": "float32"}}
-    return {key: _with_float32(value) for key, value in config.items()}
-
-
-def _reason(words: str) -> str:
-    """What a person can use of a converter's words."""
-    place = max(0, words.find(_UNSUPPORTED))
-    return words[place : place + _LONGEST_REASON].partition("\n<unknown>")[0].strip()
-
-
-def _interpreted(content: bytes, shape: tuple[int, ...]) -> _Call:
-    """What LiteRT makes of the file; where it is not installed, the interpreter of TensorFlow."""
-    try:
-        from ai_edge_litert.interpreter import Interpreter
-    except ImportError:
-        import tensorflow as tf
-
-        Interpreter = tf.lite.Interpreter  # noqa: N806 - a class
-    interpreter = Interpreter(model_content=content)
-    given = interpreter.get_input_details()[0]["index"]
-    interpreter.resize_tensor_input(given, (1, *shape))
-    interpreter.allocate_tensors()
-    result = interpreter.get_output_details()[0]["index"]
-
-    def call(features: _Floats) -> _Floats:
-        interpreter.set_tensor(given, features)
-        interpreter.invoke()
-        return np.array(interpreter.get_tensor(result), np.float32)
-
-    return call
-
-
-def _seconds(call: _Call, examples: _Floats) -> float:
+def _seconds(call: "Call", ones: "Sequence[Named]") -> float:
     """The median over calls with one example each."""
     took = []
     for number in range(_TIMED):
-        one = examples[number % len(examples)][np.newaxis]
         start = time.perf_counter()
-        call(one)
+        call(ones[number % len(ones)])
         took.append(time.perf_counter() - start)
     return float(np.median(took[_TIMED // 4 :]))
 

@@ -22,6 +22,7 @@ from gpupanel.ui.widgets.screen_fit import resize_within_screen
 
 _WHAT: Final = {
     "model.path": "the model",
+    "model.measures": "loss and metrics",
     "data.path": "the data",
     "script.path": "the program",
     "script": "how the program is started",

@@ -157,6 +157,24 @@ def load():
     return {"x": {"left": pixels, "right": pixels[:, :4]}, "y": y[:, 0, 0]}
 """
 )
+INPUTS_AND_TASKS = (
+    _SCENES
+    + """
+def load():
+    x, y = scenes()
+    row = np.random.default_rng(4).normal(size=(len(x), 3)).astype("float32")
+    given = {"scene": (x * 255).astype("uint8"), "row": row}
+    labels = {"corner": y[:, 0, 0], "mask": y, "spread": x.std(axis=(1, 2, 3)) * 10 + row[:, 0]}
+    return {
+        "x": {name: each[:240] for name, each in given.items()},
+        "y": {name: each[:240] for name, each in labels.items()},
+        "x_test": {name: each[240:] for name, each in given.items()},
+        "y_test": {name: each[240:] for name, each in labels.items()},
+        "predicts": {"spread": "values"},
+        "class_names": {"mask": ["low", "mid", "high"]},
+    }
+"""
+)
 U_NET = """
 import keras
 from keras import layers
@@ -281,6 +299,22 @@ def build_model(input_shape, outputs):
 
 loss_weights = {"mask": 0.5, "spread": 0.25}
 """
+INPUTS_TO_TASKS = """
+import keras
+from keras import layers
+
+def build_model(input_shape, outputs):
+    scene = keras.Input(input_shape["scene"], name="scene")
+    row = keras.Input(input_shape["row"], name="row")
+    seen = layers.Conv2D(6, 3, padding="same", activation="tanh")(scene)
+    both = layers.Concatenate()([layers.Flatten()(seen), row])
+    flat = layers.Dense(12, activation="tanh")(both)
+    return keras.Model([row, scene], {
+        "mask": layers.Conv2D(outputs["mask"][-1], 1, activation="softmax")(seen),
+        "corner": layers.Dense(outputs["corner"], activation="softmax")(flat),
+        "spread": layers.Dense(1)(flat),
+    })
+"""
 CHAINED_TASKS = FOUR_TASKS.replace("layers.Dense(1)(flat)", "layers.Dense(1)(corner)")
 """What one output ends in is given to the layer of another one."""
 TWICE_TASKS = (
@@ -338,6 +372,7 @@ CODE = {
     "inputs, one by one": (INPUTS_ROWS, JOINED, Target.CLASSES),
     "two pictures": (TWO_PICTURES, BOTH_PICTURES, Target.CLASSES),
     "tasks": (TASKS, FOUR_TASKS, Target.CLASSES),
+    "inputs to tasks": (INPUTS_AND_TASKS, INPUTS_TO_TASKS, Target.CLASSES),
     "own tasks": (TASKS, OWN_TASKS, Target.CLASSES),
     "rows": (FLAT, LINE, Target.VALUES),
     "own, one by one": (SERIES_ROWS, OWN, Target.VALUES),
@@ -371,7 +406,7 @@ def with_code(make_run: MakeRun) -> MakeRun:
         layout.code.mkdir()
         for path, kept in (
             (chosen.data.chosen_path, layout.data_code),
-            (chosen.model.chosen_path, layout.model_code),
+            (chosen.model.measures_path or chosen.model.chosen_path, layout.model_code),
         ):
             if path.endswith(".py"):
                 kept.write_text(Path(path).read_text())

@@ -58,6 +58,8 @@ def profile_and_code(layout: RunLayout) -> tuple[Profile, tuple[UserCode, ...]]:
     model, data = profile.model, profile.data
     if "model.path" in paths:
         model = model.model_copy(update={"path": paths["model.path"]})
+    if "model.measures" in paths:
+        model = model.model_copy(update={"measures": paths["model.measures"]})
     if "data.path" in paths:
         data = data.model_copy(update={"path": paths["data.path"]})
     if profile.task == "train" and model.is_saved:

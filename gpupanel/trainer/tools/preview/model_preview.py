@@ -14,7 +14,13 @@ from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.inference.known_classes import match_classes
 from gpupanel.trainer.models.input_shape import input_misfit, input_shape_in
 from gpupanel.trainer.models.kept_head import kept_classes
-from gpupanel.trainer.models.model_classes import as_trained, check_gives_rows, known_classes
+from gpupanel.trainer.models.model_classes import (
+    as_trained,
+    check_gives_rows,
+    check_infers,
+    gives_row,
+    known_classes,
+)
 from gpupanel.trainer.models.model_file import (
     check_model_file,
     configuration_in,
@@ -92,7 +98,7 @@ def model_problems(request: PreviewRequest, found: DataPreview) -> tuple[Problem
         found: What the data is like.
     """
     model = request.model
-    if model is None or not model.chosen_paths:
+    if model is None or model.lacks_path or not model.chosen_paths:
         return ()
     try:
         if model.is_code:
@@ -100,14 +106,20 @@ def model_problems(request: PreviewRequest, found: DataPreview) -> tuple[Problem
         elif model.weights_path:
             check_weights_file(model.weights_path)
         else:
-            check_model_file(model.chosen_path, most_bytes=_MODEL_BYTES)
-            if not (request.task == "train" and model.has_new_head):
+            # Several inputs and outputs are known of Python code alone, when a run has executed it.
+            any_ends = request.task != "train" and request.data.is_code
+            check_model_file(model.chosen_path, most_bytes=_MODEL_BYTES, any_ends=any_ends)
+            if request.task == "evaluate" and model.measures_path:
+                read_code_file(Path(model.measures_path), "model.measures")
+            if request.task != "train":
+                check_infers(model, request.task, request.data, request.inference)
+            elif not model.has_new_head:
                 check_gives_rows(model.chosen_path)
             _check_input(request, found)
             if request.task == "train":
                 reading_to_train(Reading(no_download), model, request.data)
                 return _notes_to_train(model, request.data, found)
-            if found.example_count:
+            if found.example_count and gives_row(model.chosen_path):
                 notes = ending_notes(model, found.target)
                 if request.task == "evaluate":  # its classes are matched where they are counted
                     return notes

@@ -26,6 +26,10 @@ _SEVERAL_LABELS = (
     "An example may have several labels at once: there is no confusion matrix. Accuracy is the "
     "fraction of all labels that was right."
 )
+_ARRAYS = (
+    "The model gives arrays, or several outputs: there is no confusion matrix. Each example counts "
+    "the same: its loss is the mean over its places."
+)
 _OF_CLASSES = "The examples to whose label the model gave the least probability, as images"
 _OF_ERRORS = "The examples with the largest error, as images"
 _NOT_SAVED = "The confusion matrix could not be saved."
@@ -101,7 +105,7 @@ class EvaluationView(QWidget):
         self._no_classes.setVisible(not {"show_matrix", "show_values"} & offered)
         # Where the file cannot be read, nothing of it can be shown.
         has_matrix, is_unread = "show_matrix" in offered, bool(figures and figures.problems)
-        has_mistakes = has_matrix or not (found.class_count or is_unread)
+        has_mistakes = has_matrix or not (found.class_count or is_unread or found.of_arrays)
         self._mistakes.setVisible(has_mistakes)
         self._views.setVisible(bool(offered) or has_mistakes)
         self._mistakes.setToolTip(_OF_CLASSES if has_matrix else _OF_ERRORS)
@@ -137,6 +141,8 @@ def _no_classes_words(found: EvaluationDone, figures: "EvaluationFigures | None"
     """Why no confusion matrix is shown."""
     if figures is not None and figures.problems:
         return figures.unread_words
+    if found.of_arrays:
+        return _ARRAYS
     if found.class_count:
         return _NOT_SAVED
     return _VALUES if found.metrics.accuracy is None else _SEVERAL_LABELS

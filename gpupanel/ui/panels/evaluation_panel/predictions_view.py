@@ -14,8 +14,8 @@ from gpupanel.ui.widgets.layouts import column_in
 
 _CONTENTS = {
     ".npz": "The file holds NumPy arrays: index (the example's position in the data), predicted "
-    "and probabilities (or values), label and file_name where they are known, class_names. "
-    "numpy.load reads it.",
+    "and probabilities (or values), label and file_name where they are known, class_names; of a "
+    "model that gives arrays an array for each of its output_names. numpy.load reads it.",
     ".csv": "The file is a table: index (the example's position in the data), its file where it is "
     "one, the predicted class by name and number and the probability of each (or the value), label "
     "where it is known.",

@@ -1,5 +1,7 @@
 """The figures over all examples of an evaluation, in as many rows as it takes."""
 
+from collections.abc import Mapping
+
 from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
 from gpupanel.domain.metric import Metric
@@ -29,6 +31,8 @@ _TIPS = {
     "Speed": "Examples per second over all devices, start-up not counted.",
 }
 
+_OWN_TIP = "Of one of the outputs, or by code of your own; the mean over the examples."
+
 
 class Totals(QFrame):
     """A number and its name for each metric that there is."""
@@ -38,14 +42,15 @@ class Totals(QFrame):
         self.setProperty("card", "true")
         self.setObjectName("evaluation_totals")
         blocks = QWidget(self)
-        row = FlowLayout(blocks, spacing=_BETWEEN)
+        self._row = FlowLayout(blocks, spacing=_BETWEEN)
         around = column_in(self)
         around.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
         around.addWidget(blocks)
         self._numbers: dict[str, QLabel] = {}
         self._blocks: dict[str, QWidget] = {}
+        self._own: set[str] = set()
         for name, tip in _TIPS.items():
-            row.addWidget(self._block(name, tip))
+            self._row.addWidget(self._block(name, tip))
         for metric in FURTHER_METRICS:
             self._blocks[_title_of(metric)].hide()
 
@@ -60,6 +65,7 @@ class Totals(QFrame):
             words = formatting.fraction if metric.is_fraction else formatting.number
             self._blocks[_title_of(metric)].setVisible(value is not None)
             self._numbers[_title_of(metric)].setText(words(value))
+        self._show_own(metrics.own)
         self._blocks["Loss"].setVisible(metrics.mean_absolute_error is None)
         self._numbers["Loss"].setText(formatting.number(metrics.loss))
         self._numbers["Examples"].setText(formatting.count(found.examples))
@@ -67,6 +73,16 @@ class Totals(QFrame):
         tip = f"Evaluated were {counted}." if counted else _TIPS["Examples"]
         self._blocks["Examples"].setToolTip(wrapped(tip))
         self._numbers["Speed"].setText(formatting.rate(status.examples_per_second))
+
+    def _show_own(self, measured: Mapping[str, float]) -> None:
+        """A block for each output's loss and measure, and for metrics of the person's own."""
+        for name in (each for each in measured if each not in self._blocks):
+            self._row.addWidget(self._block(name, _OWN_TIP))
+        self._own |= measured.keys()
+        for name in self._own:
+            value = measured.get(name)
+            self._blocks[name].setVisible(value is not None)
+            self._numbers[name].setText(formatting.number(value))
 
     def _block(self, name: str, tip: str) -> QWidget:
         block = QWidget(self)

@@ -138,6 +138,16 @@ def test_that_validation_examples_must_be_held_back(
         assert the_problem(profile).code == "inference_no_validation_examples"
 
 
+@pytest.mark.parametrize("task", ["train", "predict"])
+def test_that_code_that_measures_an_evaluation_is_used_by_nothing_else(task: str) -> None:
+    model = SAVED.model_copy(update={"measures": "/code/network.py"})
+    problem = the_problem(inferring(task, model=model))
+
+    assert (problem.code, problem.field) == ("measures_not_used", "model.measures")
+    assert problem.severity is Severity.HINT
+    assert inference_problems(inferring("evaluate", model=model)) == []
+
+
 def test_that_a_preview_shows_whether_there_is_a_test_set_to_validate_on() -> None:
     data = NpzData(path="x.npz")
     profile = inferring(data=data, inference=InferenceSettings(examples="validation"))

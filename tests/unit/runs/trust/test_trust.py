@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gpupanel.domain.data import PythonData
-from gpupanel.domain.model import PythonModel
+from gpupanel.domain.model import PythonModel, SavedModel
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
@@ -62,6 +62,27 @@ def test_that_content_is_trusted_wherever_it_lies(code: UserCode, tmp_path: Path
     trust([code])
     check_trusted([code, UserCode("data.path", tmp_path / "copy.py", code.content)])
     assert untrusted([UserCode(code.key, code.path, code.content + b" ")])
+
+
+def test_that_code_that_measures_an_evaluation_is_trusted_and_kept_as_any_other(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "network.py"
+    file.write_text("def loss(labels, outputs): ...\n")
+    model = SavedModel(path=str(tmp_path / "model.keras"), measures=str(file))
+    profile = Profile(task="evaluate", model=model)
+
+    (code,) = code_of_profile(profile)
+    assert (code.key, code.path, code.content) == ("model.measures", file, file.read_bytes())
+    assert code_of_problem(profile) == "code_not_trusted"
+    # What is not measured is not executed either.
+    for task in ("train", "predict"):
+        assert code_of_profile(profile.model_copy(update={"task": task})) == ()
+    layout = RunLayout(tmp_path / "run")
+    layout.root.mkdir()
+    keep_code(layout, [code])
+    assert layout.model_code.read_bytes() == file.read_bytes()
+    assert code_of_run(layout, profile) == (UserCode(code.key, layout.model_code, code.content),)
 
 
 def test_that_many_who_trust_at_once_all_are_remembered(tmp_path: Path) -> None:
