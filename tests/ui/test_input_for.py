@@ -21,6 +21,7 @@ from gpupanel.ui.inputs.counter import GREATEST, Counter, OptionalCounter
 from gpupanel.ui.inputs.duration_edit import DurationEdit
 from gpupanel.ui.inputs.files_edit import FilesEdit
 from gpupanel.ui.inputs.name_choices import NameChoices
+from gpupanel.ui.inputs.named_choices_edit import NamedChoicesEdit
 from gpupanel.ui.inputs.number_list_edit import NumberListEdit
 from gpupanel.ui.inputs.optional_real import OptionalReal
 from gpupanel.ui.inputs.real_spin_box import RealSpinBox
@@ -79,6 +80,9 @@ class Values(Value):
     )
     folder: str = setting("Folder", "A folder.", default="", path=PathKind((), "", "Choose it"))
     names: tuple[str, ...] = setting("Names", "Of columns.", default=())
+    named: dict[str, Colour] = setting(
+        "Named", "The colour of each.", default={}, max_length=2, off="none"
+    )
     files: tuple[str, ...] = setting(
         "Files",
         "Some.",
@@ -132,6 +136,7 @@ def make(qtbot):
         ("duration", DurationEdit),
         ("file", PathEdit),
         ("names", NameChoices),
+        ("named", NamedChoicesEdit),
         ("files", FilesEdit),
         ("word_or_count", ChoiceOrInput),
         ("word_or_file", ChoiceOrInput),
@@ -141,6 +146,31 @@ def make(qtbot):
 )
 def test_that_the_input_is_that_of_the_setting_type(make, name, kind):
     assert type(make(name)) is kind
+
+
+def test_that_names_are_typed_with_a_value_each(make):
+    line = make("named")
+    line.setValue({"a": Colour.RED})
+    assert (line.text(), line.placeholderText()) == ("a: red", "none")
+    changes = []
+    line.valueChanged.connect(changes.append)
+    for typed, value, error in (
+        ("a: red, b:blue", {"a": "red", "b": "blue"}, ""),
+        ("x:y: red", {"x:y": "red"}, ""),
+        ("x:y: red, b", {"x:y": "red"}, "“b” is not a name with one of red, blue: write NAME: red"),
+        ("a: green", {"x:y": "red"}, "“a: green” is not a name"),
+        (": red", {"x:y": "red"}, "“: red” is not a name"),
+        ("a: red, a: blue", {"x:y": "red"}, "“a” is named twice."),
+        ("a: red, b: red, c: red", {"x:y": "red"}, "There may be 2 names at most."),
+        ("", {}, ""),
+    ):
+        line.setText(typed)
+        line.textEdited.emit(typed)  # pasted: each key alone may make a table, too
+        assert line.value() == value
+        assert error in line.error()
+        assert bool(line.error()) is bool(error)
+    assert changes[-1] == {}
+    assert Values(text="", named={"a": "red"}).named == {"a": Colour.RED}
 
 
 def test_that_a_time_is_typed_as_in_a_profile_or_left_out(make):
@@ -338,6 +368,7 @@ CHANGES: dict[str, tuple[object, Callable[[QWidget], object]]] = {
     "duration": ("8h", _type),
     "file": ("some", _type),
     "names": (("a", "b"), _clear),
+    "named": ({"a": "red"}, lambda line: line.clear() or line.textEdited.emit("")),
     "files": (("a.png", "b.png"), lambda widget: widget.findChildren(QPushButton)[1].click()),
     "word_or_count": (4, lambda widget: widget.choice.setCurrentIndex(1)),
 }

@@ -11,6 +11,7 @@ from gpupanel.domain.number_text import short_number
 from gpupanel.domain.preview import ExamplePreview
 from gpupanel.domain.visible_text import as_utf8
 from gpupanel.trainer.datasets.examples import Array, DataSet, Features, file_of
+from gpupanel.trainer.datasets.packed_inputs import apart
 
 _SHOWN_VALUES = 8
 _SHOWN_WORDS = 12
@@ -21,10 +22,14 @@ _NAMED_FOLDERS = 2
 def label_texts(data: DataSet, labels: Array) -> list[str]:
     """What examples are, as people read it: the name of a class, all labels, or values.
 
+    Of arrays it is their shape: nobody reads as many.
+
     Args:
         data: Knows what labels are.
-        labels: Shape [examples] or [examples, outputs].
+        labels: Shape [examples], [examples, outputs], or those of arrays.
     """
+    if data.arrays_of is not None:
+        return [_array_text(data)] * len(labels)
     names = data.class_names
     match data.target:
         case Target.CLASSES:
@@ -38,6 +43,31 @@ def label_texts(data: DataSet, labels: Array) -> list[str]:
         _shortened([short_number(value) for value in row], "; ")
         for row in values.astype(np.float64).tolist()
     ]
+
+
+def _array_text(data: DataSet) -> str:
+    if data.learns_inputs:
+        return "itself"
+    if not data.outputs:
+        return _shape_text(data.label_shape)
+    return "; ".join(f"{each.name} {_shape_text(each.shape)}" for each in data.outputs)
+
+
+def _shape_text(shape: Sequence[int]) -> str:
+    return " x ".join(f"{side:,}" for side in shape) or "1"
+
+
+def seen(features: Array, data: DataSet) -> tuple[Array, float]:
+    """What is shown of examples: of several inputs the first one; and its greatest pixel.
+
+    Args:
+        features: As the loop carries them.
+        data: Knows which inputs they are.
+    """
+    if not data.inputs:
+        return features, data.greatest
+    (first,) = apart(features, data.inputs[:1]).values()
+    return first, 255.0
 
 
 def _shortened(texts: Sequence[str], between: str = ", ") -> str:

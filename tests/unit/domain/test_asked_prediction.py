@@ -38,6 +38,7 @@ PROFILE = Profile(task="predict", model=SavedModel(path="/m.keras"))
         (KerasData(source="imdb"), AskedKind.NONE),  # numbers of words
         (DigitsData(), AskedKind.ARRAY),
         (NpzData(path="/arrays.npz"), AskedKind.ARRAY),
+        (NpzData(path="/arrays.npz", inputs=["a", "b"]), AskedKind.NONE),
         (PythonData(path="/load.py"), AskedKind.NONE),
         (TableData(path="/rows.csv"), AskedKind.ROW),
         (TextData(path="/texts"), AskedKind.TEXT),

@@ -254,6 +254,15 @@ def test_that_each_kind_of_source_makes_every_script(data: DataSettings) -> None
         assert f"count, ({1 / 255!r}, 0.0))" in text
 
 
+@pytest.mark.parametrize(
+    "several", [{"inputs": ["a"]}, {"outputs": {"a": "values"}}, {"autoencoder": True}]
+)
+def test_that_a_script_refuses_several_arrays_and_autoencoders(several: dict[str, object]) -> None:
+    with pytest.raises(ProblemError) as caught:
+        script(data=NpzData(path="/x.npz", **several), model=PythonModel(path="/model.py"))
+    assert [each.code for each in caught.value.problems] == ["script_without_arrays"]
+
+
 @pytest.mark.parametrize("data", EVERY_SOURCE_MARKED, ids=repr)
 def test_that_every_source_trains_a_saved_model_further_by_a_script(data: DataSettings) -> None:
     new_head = SAVED.model_copy(update={"head": Head.NEW, "frozen_layers": 2})
