@@ -234,6 +234,11 @@ class DataSource(KindValue):
         return (left_out or self.target_kind is None) and not self.lacks_path
 
     @property
+    def is_plain(self) -> bool:
+        """Whether no setting names several inputs or outputs, or does without labels."""
+        return True
+
+    @property
     def picture(self) -> PictureForm | None:
         """How a picture in a file becomes one of its examples, where no setting says it.
 

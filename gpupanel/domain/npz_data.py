@@ -190,6 +190,11 @@ class NpzData(ImageSource):
         return AskedKind.NONE if self.inputs else self.asked_as
 
     @property
+    @override
+    def is_plain(self) -> bool:
+        return not (self.inputs or self.outputs or self.learns_inputs)
+
+    @property
     def learns_inputs(self) -> bool:
         """Whether each example is what is to be predicted of it."""
         return self.autoencoder and not self.inputs and not self.outputs

@@ -53,6 +53,8 @@ class SettingType(enum.Enum):
     """A time, written as ``1h30m``."""
     NAMED_CHOICES = enum.auto()
     """One of a few values for each of some names."""
+    NAMED_LISTS = enum.auto()
+    """A list of texts for each of some names."""
     NAMES = enum.auto()
     """A list of texts, or a single one."""
     PATH = enum.auto()
@@ -326,8 +328,8 @@ def _type(annotation: object) -> tuple[SettingType, list[object]]:
     is_enum = isinstance(annotation, type) and issubclass(annotation, ChoiceEnum)
     if is_enum or get_origin(annotation) is Literal:
         return SettingType.CHOICE, []
-    if get_origin(annotation) is dict and _choices(annotation):
-        return SettingType.NAMED_CHOICES, []
+    if get_origin(annotation) is dict:
+        return _type_of_table(annotation), []
     if get_origin(annotation) is tuple:
         first, *more = get_args(annotation)
         each, bounds = _without_metadata(first)
@@ -347,6 +349,14 @@ def _type(annotation: object) -> tuple[SettingType, list[object]]:
         if kinds == [SettingType.CHOICE, SettingType.COUNTS]:
             return SettingType.CHOICE_OR_COUNTS, [*_type(parts[1][0])[1], *parts[1][1]]
     return SettingType.OTHER, []
+
+
+def _type_of_table(annotation: object) -> SettingType:
+    """What kind of table that is, by the values of its names."""
+    each = get_args(annotation)[1]
+    if _choices(each):
+        return SettingType.NAMED_CHOICES
+    return SettingType.NAMED_LISTS if _type(each)[0] is SettingType.NAMES else SettingType.OTHER
 
 
 def _choices(annotation: object) -> tuple[Choice, ...]:

@@ -76,6 +76,7 @@ class EverySetting(Value):
     shades: dict[str, Shade] = setting(
         "Shades title", "Shades description.", default={}, off="no shades"
     )
+    lists: dict[str, tuple[Text, ...]] = setting("Lists title", "Lists description.", default={})
     word_or_count: Literal["auto"] | int = setting(
         "Word title", "Word description.", default="auto"
     )

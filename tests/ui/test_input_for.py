@@ -22,6 +22,7 @@ from gpupanel.ui.inputs.duration_edit import DurationEdit
 from gpupanel.ui.inputs.files_edit import FilesEdit
 from gpupanel.ui.inputs.name_choices import NameChoices
 from gpupanel.ui.inputs.named_choices_edit import NamedChoicesEdit
+from gpupanel.ui.inputs.named_lists_edit import NamedListsEdit
 from gpupanel.ui.inputs.number_list_edit import NumberListEdit
 from gpupanel.ui.inputs.optional_real import OptionalReal
 from gpupanel.ui.inputs.real_spin_box import RealSpinBox
@@ -83,6 +84,9 @@ class Values(Value):
     named: dict[str, Colour] = setting(
         "Named", "The colour of each.", default={}, max_length=2, off="none"
     )
+    lists: dict[str, tuple[str, ...]] = setting(
+        "Lists", "Columns of each.", default={}, max_length=2, off="none"
+    )
     files: tuple[str, ...] = setting(
         "Files",
         "Some.",
@@ -137,6 +141,7 @@ def make(qtbot):
         ("file", PathEdit),
         ("names", NameChoices),
         ("named", NamedChoicesEdit),
+        ("lists", NamedListsEdit),
         ("files", FilesEdit),
         ("word_or_count", ChoiceOrInput),
         ("word_or_file", ChoiceOrInput),
@@ -171,6 +176,54 @@ def test_that_names_are_typed_with_a_value_each(make):
         assert bool(line.error()) is bool(error)
     assert changes[-1] == {}
     assert Values(text="", named={"a": "red"}).named == {"a": Colour.RED}
+
+
+@pytest.mark.parametrize(
+    ("typed", "value"),
+    [
+        ("user: age, city; item:price", {"user": ("age", "city"), "item": ("price",)}),
+        (
+            '"a:b": "x, y", "say ""hi""", z w ;',
+            {"a:b": ("x, y", 'say "hi"', "z w")},
+        ),
+        ('a: ""', {"a": ("",)}),
+        ("", {}),
+    ],
+)
+def test_that_names_are_typed_with_a_list_each(make, typed, value):
+    line = make("lists")
+    line.setValue({"else": ("b",)})
+    line.setText(typed)
+    line.textEdited.emit(typed)
+    assert (line.value(), line.error()) == (value, "")
+    # What is shown of it is read as the same.
+    other = make("lists")
+    other.setValue(value)
+    other.textEdited.emit(other.text())
+    assert (other.value(), other.error()) == (value, "")
+
+
+@pytest.mark.parametrize(
+    ("typed", "error"),
+    [
+        ("user", "Write a name with its columns"),
+        ("user:", "Write a name with its columns"),
+        ("user: a,, b", "Write a name with its columns"),
+        (": a", "Write a name with its columns"),
+        ("a: b: c", "Write a name with its columns"),
+        ('a: b "c"', "Write a name with its columns"),
+        ('a: "b', "A quotation mark is not closed."),
+        ("a: b; a: c", "“a” is named twice."),
+        ("a: b; c: d; e: f", "There may be 2 names at most."),
+    ],
+)
+def test_that_what_is_no_table_of_lists_is_said(make, typed, error):
+    line = make("lists")
+    line.setValue({"else": ("b",)})
+    line.setText(typed)
+    line.textEdited.emit(typed)
+    assert line.value() == {"else": ("b",)}
+    assert error in line.error()
 
 
 def test_that_a_time_is_typed_as_in_a_profile_or_left_out(make):
@@ -368,6 +421,7 @@ CHANGES: dict[str, tuple[object, Callable[[QWidget], object]]] = {
     "duration": ("8h", _type),
     "file": ("some", _type),
     "names": (("a", "b"), _clear),
+    "lists": ({"a": ("b",)}, lambda line: line.clear() or line.textEdited.emit("")),
     "named": ({"a": "red"}, lambda line: line.clear() or line.textEdited.emit("")),
     "files": (("a.png", "b.png"), lambda widget: widget.findChildren(QPushButton)[1].click()),
     "word_or_count": (4, lambda widget: widget.choice.setCurrentIndex(1)),

@@ -13,6 +13,7 @@ from gpupanel.ui.inputs.duration_edit import DurationEdit
 from gpupanel.ui.inputs.files_edit import FilesEdit
 from gpupanel.ui.inputs.name_choices import NameChoices
 from gpupanel.ui.inputs.named_choices_edit import NamedChoicesEdit
+from gpupanel.ui.inputs.named_lists_edit import NamedListsEdit
 from gpupanel.ui.inputs.names_edit import NamesEdit
 from gpupanel.ui.inputs.number_list_edit import NumberListEdit
 from gpupanel.ui.inputs.optional_choice import OptionalChoiceBox
@@ -67,6 +68,10 @@ def input_for(setting: Setting) -> QWidget:
                 setting.choices,
                 placeholder=setting.off,
                 most_length=setting.lengths[1] or GREATEST,
+            )
+        case SettingType.NAMED_LISTS:
+            return NamedListsEdit(
+                placeholder=setting.off, most_length=setting.lengths[1] or GREATEST
             )
         case SettingType.NAMES:
             return NameChoices(

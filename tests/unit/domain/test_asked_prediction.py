@@ -41,6 +41,7 @@ PROFILE = Profile(task="predict", model=SavedModel(path="/m.keras"))
         (NpzData(path="/arrays.npz", inputs=["a", "b"]), AskedKind.NONE),
         (PythonData(path="/load.py"), AskedKind.NONE),
         (TableData(path="/rows.csv"), AskedKind.ROW),
+        (TableData(path="/rows.csv", inputs={"a": ["b"]}), AskedKind.NONE),
         (TextData(path="/texts"), AskedKind.TEXT),
         (WineData(), AskedKind.ARRAY),
     ],

@@ -99,6 +99,7 @@ def test_that_each_kind_of_data_has_a_section_and_what_all_have_stands_once() ->
             r'a table of names, each with<br>`"light"`: As \| snow.<br>`"dark"`',
             "`{}`: no shades",
         ),
+        ("lists", "a table of names, each with a list of texts", "`{}`"),
         ("word_or_count", '`"auto"` or a whole number', '`"auto"`'),
         ("mixed", "a list of values", '`[1, "a"]`'),
         ("odd", "a list of values", "`[]`"),

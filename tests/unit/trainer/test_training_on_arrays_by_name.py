@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from gpupanel.domain.data import NpzData
@@ -13,6 +12,7 @@ from tests.unit.trainer.conftest import MakeRun
 from tests.unit.trainer.test_array_sources import in_one, in_several
 from tests.unit.trainer.test_arrays_by_name import SAME, arrays_of_code
 from tests.unit.trainer.test_the_rule import MIRRORED
+from tests.unit.trainer.test_the_rule_for_arrays import apart
 from tests.unit.trainer.trained_runs import changed, last_metrics, profile, state, train_all
 
 pytestmark = pytest.mark.tensorflow
@@ -37,7 +37,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[st
         model = PythonModel(path=of_code.model.chosen_path)
         plans[f"{name} of code"] = of_code, SHARES
         plans[name] = profile(TRAINING, MIRRORED, data=data, model=model), SHARES
-    return train_all(folder, with_code(make_run), plans, to_the_bit=True)
+    return train_all(folder, with_code(make_run), plans)
 
 
 @pytest.mark.long
@@ -47,7 +47,9 @@ def test_that_arrays_by_name_are_learned_as_those_of_code(
 ) -> None:
     one, other = runs[f"{name} of code"], runs[name]
 
-    for mine, of_code in zip(state(other), state(one), strict=True):
-        np.testing.assert_array_equal(mine, of_code)
-    assert last_metrics(other) == last_metrics(one)
+    # The data is the same to the bit; sums of several threads need not be.
+    pairs = zip(state(other), state(one), strict=True)
+    assert max(apart(*pair) for pair in pairs) < 1e-6
+    expected = last_metrics(one).model_dump(exclude_none=True)
+    assert last_metrics(other).model_dump(exclude_none=True) == pytest.approx(expected, rel=1e-6)
     assert Path(other.model).is_file()

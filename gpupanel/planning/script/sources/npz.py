@@ -10,7 +10,6 @@ from pathlib import Path
 from typing_extensions import override
 
 from gpupanel.domain.data import Axes, NpzData, Target
-from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.planning.script.data_section import AS_UTF8, SourceScript, arrays_of
 from gpupanel.planning.script.parts import definitions, part
 from gpupanel.planning.script.sections import indented, joined
@@ -31,13 +30,6 @@ def classes(array):
 _OF_NAMES = ("name_in_array", "ordered_classes", "numbers_of_classes")
 
 
-_NOT_PLAIN = Problem(
-    code="script_without_arrays",
-    field="data.source",
-    message="A script takes one array of examples and one of labels, and the profile has several, "
-    "or an autoencoder.",
-    hint="Train it with gpupanel.",
-)
 _ONE_LABEL = "A script takes one label, or a row of labels, for each example."
 
 
@@ -46,8 +38,6 @@ class _Npz(SourceScript[NpzData]):
 
     @override
     def read(self, data: NpzData, *, needs_labels: bool) -> str:
-        if data.inputs or data.outputs or data.learns_inputs:
-            raise ProblemError(_NOT_PLAIN)
         file = _File(data.path, data.axes)
         features = data.features or (Path(data.path).stem if file.is_folder else "x")
         labels = data.labels or "y"

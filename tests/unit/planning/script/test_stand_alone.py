@@ -255,11 +255,18 @@ def test_that_each_kind_of_source_makes_every_script(data: DataSettings) -> None
 
 
 @pytest.mark.parametrize(
-    "several", [{"inputs": ["a"]}, {"outputs": {"a": "values"}}, {"autoencoder": True}]
+    "data",
+    [
+        NpzData(path="/x.npz", inputs=["a"]),
+        NpzData(path="/x.npz", outputs={"a": "values"}),
+        NpzData(path="/x.npz", autoencoder=True),
+        TableData(path="/x.csv", inputs={"a": ["b"]}),
+    ],
+    ids=repr,
 )
-def test_that_a_script_refuses_several_arrays_and_autoencoders(several: dict[str, object]) -> None:
+def test_that_a_script_refuses_several_arrays_and_autoencoders(data: DataSettings) -> None:
     with pytest.raises(ProblemError) as caught:
-        script(data=NpzData(path="/x.npz", **several), model=PythonModel(path="/model.py"))
+        script(data=data, model=PythonModel(path="/model.py"))
     assert [each.code for each in caught.value.problems] == ["script_without_arrays"]
 
 
