@@ -5,8 +5,10 @@ digests and what layers draw need know nothing of inputs then. The first layers 
 several take the row apart again (``models/scaling``).
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -19,10 +21,23 @@ from gpupanel.trainer.datasets.examples import (
     read_features,
 )
 
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+"""What TensorFlow takes within names of operations, and Keras as an argument of a saved model."""
+_OWN_LAYERS: Final = ("python_model", "outputs", "probabilities", "values", "given")
+_OWN_PREFIXES: Final = (
+    *("pixels_", "standardise_"),
+    *(f"{name}_of_" for name in ("probabilities", "values", "given")),
+)
+"""Layers that a saved model gets beside its inputs: names in it must differ."""
+
 
 def input_misfit(name: str) -> str:
     """Why no input of a model can have that name, as the end of a sentence; empty: one can."""
-    return "" if name and "/" not in name else "is no name of an input"
+    if not _NAME.fullmatch(name):
+        return "is no name of an input: letters from a to z, digits, dots, hyphens and _ are"
+    if name in _OWN_LAYERS or name.startswith(_OWN_PREFIXES):
+        return "is the name of a layer that a saved model gets beside its inputs"
+    return ""
 
 
 def packed(parts: Mapping[str, Features]) -> tuple[Features, tuple[PackedInput, ...]]:

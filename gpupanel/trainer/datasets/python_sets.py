@@ -200,8 +200,9 @@ class LoadedSets:
         if not isinstance(given, Mapping):
             return self._input(given, x), ()
         for name in given:
-            if not isinstance(name, str) or input_misfit(name):
-                raise self._misfit(f'"{x}" has an input called {name!r}')
+            why = input_misfit(name if isinstance(name, str) else "")
+            if why:
+                raise self._misfit(f'"{x}" has an input called {name!r}, which {why}')
         if not 1 <= len(given) <= MOST_INPUTS:
             raise self._misfit(f'"{x}" has {len(given):,} inputs, not 1 to {MOST_INPUTS}')
         inputs = {name: self._input(part, f"{x}.{name}") for name, part in given.items()}

@@ -24,6 +24,7 @@ from tests.unit.trainer.test_the_rule import MIRRORED
 from tests.unit.trainer.trained_runs import (
     ONE_DEVICE,
     changed,
+    evaluation,
     last_metrics,
     profile,
     state,
@@ -219,7 +220,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[st
         )
     settings = plans["same order"][0].model_copy(update={"strategy": MIRRORED})
     plans["divided"] = settings, [12, 4]
-    return train_all(folder, with_code(make_run), plans)
+    return train_all(folder, with_code(make_run), plans, evaluated=["same order"])
 
 
 @pytest.mark.long
@@ -232,5 +233,10 @@ def test_that_inputs_are_learned_as_parts_of_one_row(runs: dict[str, RunLayout])
         assert last_metrics(runs[name]).val_loss == pytest.approx(
             last_metrics(one).val_loss, rel=1e-5
         )
+    measured = last_metrics(runs["same order"])
+    # The saved model takes raw inputs by their names.
+    assert evaluation(runs["same order"])["validation"] == pytest.approx(
+        [measured.val_loss, measured.val_accuracy], rel=1e-5
+    )
     # Another division of the columns is another model.
     assert last_metrics(runs["several"]).val_loss != last_metrics(one).val_loss
