@@ -333,6 +333,10 @@ def test_that_a_preview_is_shown_in_words(panel):
             "3 examples of 8 x 8, the outputs mask, size are predicted.",
         ),
         (
+            {"arrays_of": "values", "label_shape": (65,), "outputs": ("mask",)},
+            "3 examples of 8 x 8, the output mask is predicted.",
+        ),
+        (
             {"arrays_of": "values", "label_shape": (8, 8), "learns_inputs": True},
             "3 examples of 8 x 8, each of which is predicted itself.",
         ),

