@@ -28,6 +28,10 @@ def allowed_values(setting: Setting) -> str:
         case SettingType.TEXT:
             length = _length(setting.lengths)
             return f"text in quotes, {length}characters" if length else "text in quotes"
+        case SettingType.NAMED_CHOICES:
+            return f"a table of names, each with one of {_choices(setting)}"
+        case SettingType.NAMED_LISTS:
+            return "a table of names, each with a list of texts"
         case SettingType.DURATION:
             return ALLOWED
         case SettingType.PATH:

@@ -26,145 +26,14 @@ from gpupanel.domain.decoded_images import Color, ImageSize, color_setting, imag
 from gpupanel.domain.images_data import ImagesData as ImagesData
 from gpupanel.domain.keras_data import KerasData as KerasData
 from gpupanel.domain.kind import kind
+from gpupanel.domain.npz_data import NpzData as NpzData
 from gpupanel.domain.setting import PathKind, Setting, setting, setting_of
+from gpupanel.domain.source_settings import FOUND_TARGET, unreadable_share_setting
 from gpupanel.domain.source_settings import MOST_CLASSES as MOST_CLASSES
-from gpupanel.domain.source_settings import ClassCount as ClassCount
-from gpupanel.domain.source_settings import (
-    class_count_setting,
-    set_path_setting,
-    unreadable_share_setting,
-)
 from gpupanel.domain.table_data import TableData as TableData
 from gpupanel.domain.text_data import TextData as TextData
 from gpupanel.domain.tfrecord_data import TfrecordData as TfrecordData
 from gpupanel.domain.value import Fraction
-
-FOUND_TARGET = (
-    "Detected: whole numbers are classes, and so are rows with a single 1; other rows of 0 and 1 "
-    "are several labels; other numbers are values."
-)
-
-
-class NpzData(ImageSource):
-    """Arrays of numbers, read without pickle: in one ``.npz`` file, or a ``.npy`` file each.
-
-    Beside a ``.npy`` file the others of its folder are the arrays that there are, each named as
-    its file. What is left out is found: which arrays are examples and labels, of training and of a
-    test set, by their names (:mod:`gpupanel.trainer.datasets.arrays.layout`), and what the labels
-    are by what they hold (:mod:`gpupanel.trainer.datasets.labels`).
-
-    The path is empty while none was chosen; a relative one is meant from the profile's folder.
-    """
-
-    source: Literal["npz"] = kind(
-        Choice(
-            "npz",
-            "NumPy arrays (.npz, .npy)…",
-            "Arrays of your own: the examples and their labels, in one .npz file or a .npy file "
-            "each.",
-        ),
-    )
-    path: str = setting(
-        "File",
-        "An .npz file with the arrays, or the .npy file of the examples; the labels are then in a "
-        ".npy file of the same folder. They are read without pickle, so that they cannot run code.",
-        path=PathKind((".npz", ".npy"), "NumPy files", "Choose the data"),
-    )
-    features: str | None = setting(
-        "Examples array",
-        "The array of examples; its first axis counts them. Detected where it has a common name, "
-        "such as x, x_train or images.",
-        default=None,
-        off="automatic",
-        is_offered=True,
-    )
-    labels: str | None = setting(
-        "Labels array",
-        "The array of labels: one, or a row of them, for each example; text names classes. "
-        "Detected where it has a common name, such as y, y_train or labels.",
-        default=None,
-        off="automatic",
-        is_offered=True,
-    )
-    validation_features: str | None = setting(
-        "Validation examples array",
-        "The array of a validation set's examples, in the validation file where there is one. "
-        "Detected where it is called as the examples are, such as x_val beside x_train; no others "
-        "are held out then.",
-        default=None,
-        off="automatic",
-        is_offered=True,
-        advanced=True,
-    )
-    validation_labels: str | None = setting(
-        "Validation labels array",
-        "The array of a validation set's labels. Detected where it is called as the labels are.",
-        default=None,
-        off="automatic",
-        is_offered=True,
-        advanced=True,
-    )
-    test_features: str | None = setting(
-        "Test examples array",
-        "The array of a test set's examples, in the test file where there is one. Detected where "
-        "it is called as the examples are, such as x_test beside x_train.",
-        default=None,
-        off="automatic",
-        is_offered=True,
-        advanced=True,
-    )
-    test_labels: str | None = setting(
-        "Test labels array",
-        "The array of a test set's labels. Detected where it is called as the labels are.",
-        default=None,
-        off="automatic",
-        is_offered=True,
-        advanced=True,
-    )
-    axes: Axes | None = setting(
-        "Axes",
-        "The order of the axes of each array of examples. Automatic: examples first, channels "
-        "last; where it seems to be another one, the preview says so.",
-        default=None,
-        off="automatic",
-        advanced=True,
-    )
-    predicts: Target | None = setting(
-        "Predicted",
-        f"What the labels are. {FOUND_TARGET}",
-        default=None,
-        off="automatic",
-    )
-    validation_path: str = set_path_setting(
-        "Validation file",
-        "A file of the same kind with the examples that validate; no others are held out then.",
-        PathKind((".npz", ".npy"), "NumPy files", "Choose the validation data"),
-    )
-    test_path: str = set_path_setting(
-        "Test file",
-        "A file of the same kind with the examples that the trained model is measured on once, at "
-        "the end. They replace a test set in the file itself.",
-        PathKind((".npz", ".npy"), "NumPy files", "Choose the test data"),
-    )
-    class_count: ClassCount | None = class_count_setting()
-
-    module: ClassVar[str] = "npz"
-    asked_as: ClassVar[AskedKind] = AskedKind.ARRAY
-    has_test_set: ClassVar[bool | None] = None
-    may_lack_labels: ClassVar[bool] = True
-    may_predict_several: ClassVar[bool] = True
-    may_move_axes: ClassVar[bool] = True
-
-    @property
-    @override
-    def chosen_axes(self) -> Axes | None:
-        return self.axes
-
-    @property
-    @override
-    def has_validation_set(self) -> bool:
-        return bool(self.validation_path or self.validation_features)
-
 
 NO_SPLIT = "none"
 
@@ -322,6 +191,7 @@ class PythonData(ImageSource):
     module: ClassVar[str] = "python_data"
     has_test_set: ClassVar[bool | None] = None
     may_predict_several: ClassVar[bool] = True
+    may_have_arrays: ClassVar[bool] = True
     is_code: ClassVar[bool] = True
     path_noun: ClassVar[str] = "Python file"
 

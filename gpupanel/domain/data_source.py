@@ -19,7 +19,7 @@ from gpupanel.domain.value import Fraction
 LABEL_FIELDS = frozenset(
     {
         *("data.files", "data.labels", "data.labels_csv", "data.label_columns", "data.target"),
-        *("data.file_column",),
+        *("data.file_column", "data.outputs"),
     }
 )
 """The settings that say what examples are: problems with these do not matter to predicting."""
@@ -124,6 +124,8 @@ class DataSource(KindValue):
     """Whether a folder of it may hold examples without a label, which are predicted on, too."""
     may_predict_several: ClassVar[bool] = False
     """Whether several values an example may be predicted."""
+    may_have_arrays: ClassVar[bool] = False
+    """Whether it may give several inputs or outputs, and labels that are arrays."""
     may_move_axes: ClassVar[bool] = False
     """Whether the axes of its examples may come in an order that ``axes`` says."""
     makes_features: ClassVar[bool] = False
@@ -230,6 +232,11 @@ class DataSource(KindValue):
         offered = (each for each in settings_of(type(self)) if each.is_offered)
         left_out = any(getattr(self, each.name) is None for each in offered)
         return (left_out or self.target_kind is None) and not self.lacks_path
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether no setting names several inputs or outputs, or does without labels."""
+        return True
 
     @property
     def picture(self) -> PictureForm | None:

@@ -203,11 +203,11 @@ class PythonModel(Model):
             ])
 
     ``input_shape`` is that of one example, without the batch axis; of several inputs a dictionary
-    of their shapes by the names that the model's inputs have. Pixels come in from 0 to 1 and
-    the columns of Keras's housing data standardised; the numbers of an ``.npz`` file or of Python
-    code as they are. ``outputs`` is the number of classes, of labels, or of values to be
-    predicted; where labels are arrays, the shape of what is needed for one example. The answer is
-    a Keras model, sequential or functional, with one input and ``outputs`` numbers an example:
+    of their shapes by the names that the model's inputs have. Pixels come in from 0 to 1 and the
+    columns of tables and of Keras's housing data standardised; the numbers of an ``.npz`` file or
+    of Python code as they are. ``outputs`` is the number of classes, of labels, or of values to be
+    predicted; where labels are arrays, the shape of what is needed for one example. The answer is a
+    Keras model, sequential or functional, with one input and ``outputs`` numbers an example:
     logits, or probabilities (a softmax of classes, or a sigmoid of labels, wherever it stands in
     the model: it is taken off and put back when the model is saved), or the values in standard
     deviations from the mean of the training labels; arrays of values as they are. Layers keep no

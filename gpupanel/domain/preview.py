@@ -7,6 +7,7 @@ from pydantic import Field
 
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.data import DataSettings, Target
+from gpupanel.domain.example_form import ExampleForm
 from gpupanel.domain.inference import ExamplesChosen, InferenceSettings
 from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Problem
@@ -116,9 +117,11 @@ class DataPreview(Value):
         trained_count: Examples of an epoch, those that are repeated counted each time; 0: not
             known.
         held_out_count: Examples that validate after each epoch.
+        feature_shape: Of one example; of several inputs how many numbers they are.
+        form: What examples are made of.
         class_counts: Name of each class or label with its number of training examples, in their
-            order; empty where values are predicted.
-        value_count: How many values an example are predicted.
+            order; empty where values are predicted, or arrays.
+        value_count: How many values an example are predicted, where these are no arrays.
         offers: What can be chosen, by the key of the setting.
         found: What is taken where nothing was chosen, by the key of the setting.
         augmented: The first examples as an epoch may change them; empty where none does.
@@ -149,6 +152,7 @@ class DataPreview(Value):
     trained_count: int = 0
     held_out_count: int = 0
     feature_shape: tuple[int, ...] = ()
+    form: ExampleForm = ExampleForm()
     target: Target = Target.CLASSES
     class_counts: tuple[tuple[str, int], ...] = ()
     value_count: int = 0

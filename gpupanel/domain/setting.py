@@ -25,6 +25,10 @@ WORDS: Final = "gpupanel"
 """The key of these words in the JSON schema, beside what the standard has."""
 
 
+Meant = tuple[str | bool | tuple[()] | Mapping[str, str], ...]
+"""The values of another setting beside which one means something; empty ones: it says nothing."""
+
+
 class SettingType(enum.Enum):
     """What kind of value a setting has."""
 
@@ -47,6 +51,10 @@ class SettingType(enum.Enum):
     TEXT = enum.auto()
     DURATION = enum.auto()
     """A time, written as ``1h30m``."""
+    NAMED_CHOICES = enum.auto()
+    """One of a few values for each of some names."""
+    NAMED_LISTS = enum.auto()
+    """A list of texts for each of some names."""
     NAMES = enum.auto()
     """A list of texts, or a single one."""
     PATH = enum.auto()
@@ -129,7 +137,8 @@ class Setting:
         advanced: Few need it.
         bounds: Of a number, or of each of several.
         lengths: Of a list: least and greatest length.
-        choices: The values, where it has few; of a path, what may stand in its place.
+        choices: The values, or those of each name, where there are few; of a path, what may stand
+            in its place.
         path: Of a path, or of each of several files.
         examples: Values that make sense.
         applies: It means something only where another setting has one of these values.
@@ -182,7 +191,7 @@ def setting(
     advanced: bool = False,
     choices: Iterable[Choice] = (),
     path: PathKind | None = None,
-    applies: Mapping[str, tuple[str | bool | tuple[()], ...]] | None = None,
+    applies: Mapping[str, Meant] | None = None,
     needs: tuple[str, ...] = (),
     is_offered: bool = False,
     **field_arguments: Any,  # noqa: ANN401 - as pydantic's
@@ -319,6 +328,8 @@ def _type(annotation: object) -> tuple[SettingType, list[object]]:
     is_enum = isinstance(annotation, type) and issubclass(annotation, ChoiceEnum)
     if is_enum or get_origin(annotation) is Literal:
         return SettingType.CHOICE, []
+    if get_origin(annotation) is dict:
+        return _type_of_table(annotation), []
     if get_origin(annotation) is tuple:
         first, *more = get_args(annotation)
         each, bounds = _without_metadata(first)
@@ -340,11 +351,21 @@ def _type(annotation: object) -> tuple[SettingType, list[object]]:
     return SettingType.OTHER, []
 
 
+def _type_of_table(annotation: object) -> SettingType:
+    """What kind of table that is, by the values of its names."""
+    each = get_args(annotation)[1]
+    if _choices(each):
+        return SettingType.NAMED_CHOICES
+    return SettingType.NAMED_LISTS if _type(each)[0] is SettingType.NAMES else SettingType.OTHER
+
+
 def _choices(annotation: object) -> tuple[Choice, ...]:
     if isinstance(annotation, type) and issubclass(annotation, ChoiceEnum):
         return tuple(member.choice for member in annotation)
     if get_origin(annotation) is Literal:
         return tuple(Choice(str(value), str(value)) for value in get_args(annotation))
+    if get_origin(annotation) is dict:
+        return _choices(get_args(annotation)[1])
     if _type(annotation)[0] in _CHOICE_OR_MORE:
         return _choices(get_args(annotation)[0])
     return ()

@@ -1,14 +1,22 @@
 """Settings that several sources of data have, each declared once."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from gpupanel.domain.setting import PathKind, setting
+from gpupanel.domain.setting import Meant, PathKind, setting
 
 MOST_CLASSES = 100_000
 """The names of so many still fit into the one line that a run reports them in (1 MiB)."""
 ClassCount = Annotated[int, Field(gt=0, le=MOST_CLASSES)]
+MOST_INPUTS = 32
+MOST_OUTPUTS = 8
+"""Each has a loss and a measure among the metrics of a person's own."""
+FOUND_TARGET = (
+    "Detected: whole numbers are classes, and so are rows with a single 1; other rows of 0 and 1 "
+    "are several labels; other numbers are values."
+)
 
 
 def one_or_several(names: object) -> object:
@@ -41,7 +49,9 @@ def unreadable_share_setting(what: str) -> Any:  # noqa: ANN401
     )
 
 
-def class_count_setting(*, advanced: bool = False) -> Any:  # noqa: ANN401
+def class_count_setting(
+    *, advanced: bool = False, applies: Mapping[str, Meant] | None = None
+) -> Any:  # noqa: ANN401
     """The declaration of ``class_count``, where labels are numbers of classes."""
     return setting(
         "Classes",
@@ -49,4 +59,5 @@ def class_count_setting(*, advanced: bool = False) -> Any:  # noqa: ANN401
         default=None,
         off="automatic",
         advanced=advanced,
+        applies=applies,
     )

@@ -11,7 +11,12 @@ from gpupanel.domain.data_source import DataSource, Scaling, Target
 from gpupanel.domain.empty_words import EmptyWord, empty_words_setting
 from gpupanel.domain.kind import kind
 from gpupanel.domain.setting import PathKind, setting
-from gpupanel.domain.source_settings import names_in, one_or_several, set_path_setting
+from gpupanel.domain.source_settings import (
+    MOST_INPUTS,
+    names_in,
+    one_or_several,
+    set_path_setting,
+)
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet")
 MOST_CATEGORIES = 100
@@ -224,6 +229,16 @@ class TableData(DataSource):
         off="none",
         is_offered=True,
     )
+    inputs: dict[str, ColumnNames] = setting(
+        "Inputs",
+        "For a model of Python code with several inputs: the columns of each, by the name of the "
+        "model's input. Columns of none are not learned from.",
+        default={},
+        off="one input of all columns",
+        advanced=True,
+        examples=[{"user": ["age", "city"], "item": ["price"]}],
+        max_length=MOST_INPUTS,
+    )
     missing: MissingValues = setting(
         "Empty cells",
         "How to treat cells that hold nothing, white space, an empty word or an infinite number. A "
@@ -303,6 +318,7 @@ class TableData(DataSource):
     module: ClassVar[str] = "table"
     may_lack_labels: ClassVar[bool] = True
     may_predict_several: ClassVar[bool] = True
+    may_have_arrays: ClassVar[bool] = True
     makes_features: ClassVar[bool] = True
     has_categories: ClassVar[bool] = True
     asked_as: ClassVar[AskedKind] = AskedKind.ROW
@@ -313,6 +329,16 @@ class TableData(DataSource):
     def targets(self) -> ColumnNames:
         """The columns that were chosen to be predicted."""
         return names_in(self.target)
+
+    @property
+    @override
+    def asked_kind(self) -> AskedKind:
+        return AskedKind.NONE if self.inputs else self.asked_as
+
+    @property
+    @override
+    def is_plain(self) -> bool:
+        return not self.inputs
 
     @property
     @override

@@ -123,7 +123,7 @@ def fitted_to_data(
         ``None`` where too little is known of the data, or it cannot be trained on.
     """
     count = preview.training_count
-    if preview.is_refused or not count or not preview.feature_shape:
+    if preview.is_refused or not count or not preview.feature_shape or not preview.form.is_plain:
         return None
     chosen = _chosen(profile.data, preview, pretrained)
     more = []

@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.events import DataProgressed, DownloadProgressed, Phase
-from gpupanel.domain.model_fit import shape_misfit
-from gpupanel.domain.problem import ProblemError
 from gpupanel.files.locks import lock_in_folder
-from gpupanel.trainer.datasets.array_labels import check_array_settings
+from gpupanel.trainer.datasets.checked_form import check_form, check_taken
 from gpupanel.trainer.datasets.fingerprint import take_fingerprint
 from gpupanel.trainer.datasets.images.decoding import ImageDecoding
 from gpupanel.trainer.datasets.learned_from import known_content
-from gpupanel.trainer.datasets.packed_inputs import check_packed_settings
 from gpupanel.trainer.datasets.progress import OnProgress, ignore_progress
 from gpupanel.trainer.datasets.source import Reading, read_data, source_of
 from gpupanel.trainer.datasets.split import Split, split
@@ -204,13 +201,10 @@ def read_split(run: StartedRun, reading: Reading) -> Split:
     profile = run.profile
     reading = reading_to_train(reading, profile.model, profile.data, run.start_model)
     data = read_data(profile.data, reading)
-    check_array_settings(profile, data)
-    check_packed_settings(profile, data)
+    check_form(profile, data)
+    check_taken(profile.model, profile.data, data)
     kept = kept_classes(profile.model, profile.data, run.start_model)
     examples = with_kept_classes(split(data, profile.data, profile.training.seed), kept)
-    misfit = shape_misfit(profile.model, profile.data, examples.training.feature_shape)
-    if misfit is not None:
-        raise ProblemError(misfit)
     if not run.leads:
         return examples
     # Here, while TensorFlow is imported, it costs next to no time.

@@ -51,7 +51,7 @@ _ONE: Final[Mapping[object, str]] = {
 }
 _SEVERAL: Final[Mapping[object, str]] = {int: "whole numbers", float: "numbers", str: "texts"}
 _UNNAMED: Final = "values"
-_NOTHING: Final[Mapping[type, str]] = {tuple: "[]", str: '""'}
+_NOTHING: Final[Mapping[type, str]] = {tuple: "[]", str: '""', dict: "{}"}
 """What switches a setting off, by the type of its default; otherwise 0."""
 
 
@@ -194,6 +194,8 @@ def _allowed(setting: Setting, annotation: object) -> str:
     """Which values a setting may have, and their unit."""
     if setting.type is SettingType.CHOICE:
         return "<br>".join(_choice(each) for each in setting.choices)
+    if setting.type is SettingType.NAMED_CHOICES:
+        return "<br>".join(["a table of names, each with", *map(_choice, setting.choices)])
     unit = f"; unit: {setting.unit}" if setting.unit else ""
     words = [_choice(each) for each in setting.choices]
     said = allowed_values(replace(setting, choices=())) or _said(annotation)

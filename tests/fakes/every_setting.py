@@ -73,6 +73,10 @@ class EverySetting(Value):
     places: Literal["auto"] | dict[str, Side] | None = setting(
         "Places title", "Places description.", default=None
     )
+    shades: dict[str, Shade] = setting(
+        "Shades title", "Shades description.", default={}, off="no shades"
+    )
+    lists: dict[str, tuple[Text, ...]] = setting("Lists title", "Lists description.", default={})
     word_or_count: Literal["auto"] | int = setting(
         "Word title", "Word description.", default="auto"
     )

@@ -93,7 +93,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: Path) -> Path
     (here / "houses.csv").write_text("\n".join(["id,rooms,side,price", *rows]) + "\n")
     texts = [f'"it was {"good" if n % 2 else "bad"} number {n}",{n % 2}' for n in range(40)]
     (here / "reviews.csv").write_text("\n".join(["review,stars", *texts]) + "\n")
-    np.savez(here / "arrays.npz", x=numbers.normal(size=(40, 8)), y=np.arange(40) % 2)
+    x, y = numbers.normal(size=(40, 8)), np.arange(40) % 2
+    pictures = numbers.integers(0, 256, (40, 16, 16, 3), dtype=np.uint8)
+    np.savez(here / "arrays.npz", x=x, y=y)
+    np.savez(here / "rooms.npz", picture=pictures, facts=x[:, :4], kind=y)
+    np.savez(here / "tasks.npz", x=pictures, mask=pictures[..., 0] % 2, mean=x[:, 0])
     shutil.copy(model, here / "model.keras")
     for block in PYTHON:
         name = re.match(r"# (\w+\.py)\n", block.text)

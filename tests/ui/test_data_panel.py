@@ -37,6 +37,7 @@ from gpupanel.ui.dropped_files import local_paths
 from gpupanel.ui.inputs.counter import Counter
 from gpupanel.ui.inputs.files_edit import FilesEdit
 from gpupanel.ui.inputs.name_choices import NameChoices
+from gpupanel.ui.inputs.named_choices_edit import NamedChoicesEdit
 from gpupanel.ui.inputs.optional_choice import OptionalChoiceBox
 from gpupanel.ui.inputs.real_spin_box import RealSpinBox
 from gpupanel.ui.inputs.text_input import PathEdit
@@ -314,6 +315,59 @@ def test_that_a_preview_is_shown_in_words(panel):
         "60,000 examples of 28 x 28 x 1, 2 classes, 5,000 validation examples, "
         "10,000 test examples."
     )
+
+
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [
+        (
+            {"inputs": {"picture": (8, 8, 3), "ro\u202ew": (4,)}},
+            "3 examples of picture 8 x 8 x 3, ro\\u202ew 4, 2 classes.",
+        ),
+        (
+            {"arrays_of": "classes", "label_shape": (8, 8)},
+            "3 examples of 8 x 8, arrays of 8 x 8 are predicted.",
+        ),
+        (
+            {"arrays_of": "values", "label_shape": (65,), "outputs": ("mask", "size")},
+            "3 examples of 8 x 8, the outputs mask, size are predicted.",
+        ),
+        (
+            {"arrays_of": "values", "label_shape": (65,), "outputs": ("mask",)},
+            "3 examples of 8 x 8, the output mask is predicted.",
+        ),
+        (
+            {"arrays_of": "values", "label_shape": (8, 8), "learns_inputs": True},
+            "3 examples of 8 x 8, each of which is predicted itself.",
+        ),
+    ],
+)
+def test_that_what_examples_are_made_of_is_said(panel, form, words):
+    counts = (("0", 2), ("1", 1))
+    seen = {"example_count": 3, "feature_shape": (8, 8), "class_counts": counts, "form": form}
+    panel.setPreview(DataPreview.model_validate(seen))
+    assert _state(panel) == words
+
+
+def test_that_arrays_are_named_as_inputs_and_outputs(panel):
+    panel.setValue(NpzData(path="a.npz", inputs=("picture",), outputs={"mask": "classes"}))
+    arrays = (Choice("picture", "picture: 6 x 2, float32"), Choice("row", "row: 6, int64"))
+    panel.setPreview(DataPreview(offers={"inputs": arrays}))
+    heard = []
+    panel.valueChanged.connect(heard.append)
+
+    outputs = _named(panel, NamedChoicesEdit, "Output arrays")
+    assert outputs.text() == "mask: classes"
+    outputs.setText("mask: classes, size: values")
+    outputs.textEdited.emit(outputs.text())
+    assert heard[-1].outputs == {"mask": Target.CLASSES, "size": Target.VALUES}
+    menu = _named(panel, NameChoices, "Input arrays").findChild(QPushButton).menu()
+    menu.aboutToShow.emit()
+    next(each for each in menu.actions() if "row" in each.text()).trigger()
+    assert heard[-1].inputs == ("picture", "row")
+    # What is of one array means nothing now.
+    for name in ("Examples array", "Labels array", "Predicted"):
+        assert not _named(panel, OptionalChoiceBox, name).isEnabled()
 
 
 def test_that_sets_that_were_found_are_named(panel):

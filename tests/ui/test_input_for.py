@@ -21,6 +21,8 @@ from gpupanel.ui.inputs.counter import GREATEST, Counter, OptionalCounter
 from gpupanel.ui.inputs.duration_edit import DurationEdit
 from gpupanel.ui.inputs.files_edit import FilesEdit
 from gpupanel.ui.inputs.name_choices import NameChoices
+from gpupanel.ui.inputs.named_choices_edit import NamedChoicesEdit
+from gpupanel.ui.inputs.named_lists_edit import NamedListsEdit
 from gpupanel.ui.inputs.number_list_edit import NumberListEdit
 from gpupanel.ui.inputs.optional_real import OptionalReal
 from gpupanel.ui.inputs.real_spin_box import RealSpinBox
@@ -79,6 +81,12 @@ class Values(Value):
     )
     folder: str = setting("Folder", "A folder.", default="", path=PathKind((), "", "Choose it"))
     names: tuple[str, ...] = setting("Names", "Of columns.", default=())
+    named: dict[str, Colour] = setting(
+        "Named", "The colour of each.", default={}, max_length=2, off="none"
+    )
+    lists: dict[str, tuple[str, ...]] = setting(
+        "Lists", "Columns of each.", default={}, max_length=2, off="none"
+    )
     files: tuple[str, ...] = setting(
         "Files",
         "Some.",
@@ -132,6 +140,8 @@ def make(qtbot):
         ("duration", DurationEdit),
         ("file", PathEdit),
         ("names", NameChoices),
+        ("named", NamedChoicesEdit),
+        ("lists", NamedListsEdit),
         ("files", FilesEdit),
         ("word_or_count", ChoiceOrInput),
         ("word_or_file", ChoiceOrInput),
@@ -141,6 +151,79 @@ def make(qtbot):
 )
 def test_that_the_input_is_that_of_the_setting_type(make, name, kind):
     assert type(make(name)) is kind
+
+
+def test_that_names_are_typed_with_a_value_each(make):
+    line = make("named")
+    line.setValue({"a": Colour.RED})
+    assert (line.text(), line.placeholderText()) == ("a: red", "none")
+    changes = []
+    line.valueChanged.connect(changes.append)
+    for typed, value, error in (
+        ("a: red, b:blue", {"a": "red", "b": "blue"}, ""),
+        ("x:y: red", {"x:y": "red"}, ""),
+        ("x:y: red, b", {"x:y": "red"}, "“b” is not a name with one of red, blue: write NAME: red"),
+        ("a: green", {"x:y": "red"}, "“a: green” is not a name"),
+        (": red", {"x:y": "red"}, "“: red” is not a name"),
+        ("a: red, a: blue", {"x:y": "red"}, "“a” is named twice."),
+        ("a: red, b: red, c: red", {"x:y": "red"}, "There may be 2 names at most."),
+        ("", {}, ""),
+    ):
+        line.setText(typed)
+        line.textEdited.emit(typed)  # pasted: each key alone may make a table, too
+        assert line.value() == value
+        assert error in line.error()
+        assert bool(line.error()) is bool(error)
+    assert changes[-1] == {}
+    assert Values(text="", named={"a": "red"}).named == {"a": Colour.RED}
+
+
+@pytest.mark.parametrize(
+    ("typed", "value"),
+    [
+        ("user: age, city; item:price", {"user": ("age", "city"), "item": ("price",)}),
+        (
+            '"a:b": "x, y", "say ""hi""", z w ;',
+            {"a:b": ("x, y", 'say "hi"', "z w")},
+        ),
+        ('a: ""', {"a": ("",)}),
+        ("", {}),
+    ],
+)
+def test_that_names_are_typed_with_a_list_each(make, typed, value):
+    line = make("lists")
+    line.setValue({"else": ("b",)})
+    line.setText(typed)
+    line.textEdited.emit(typed)
+    assert (line.value(), line.error()) == (value, "")
+    # What is shown of it is read as the same.
+    other = make("lists")
+    other.setValue(value)
+    other.textEdited.emit(other.text())
+    assert (other.value(), other.error()) == (value, "")
+
+
+@pytest.mark.parametrize(
+    ("typed", "error"),
+    [
+        ("user", "Write a name with its columns"),
+        ("user:", "Write a name with its columns"),
+        ("user: a,, b", "Write a name with its columns"),
+        (": a", "Write a name with its columns"),
+        ("a: b: c", "Write a name with its columns"),
+        ('a: b "c"', "Write a name with its columns"),
+        ('a: "b', "A quotation mark is not closed."),
+        ("a: b; a: c", "“a” is named twice."),
+        ("a: b; c: d; e: f", "There may be 2 names at most."),
+    ],
+)
+def test_that_what_is_no_table_of_lists_is_said(make, typed, error):
+    line = make("lists")
+    line.setValue({"else": ("b",)})
+    line.setText(typed)
+    line.textEdited.emit(typed)
+    assert line.value() == {"else": ("b",)}
+    assert error in line.error()
 
 
 def test_that_a_time_is_typed_as_in_a_profile_or_left_out(make):
@@ -338,6 +421,8 @@ CHANGES: dict[str, tuple[object, Callable[[QWidget], object]]] = {
     "duration": ("8h", _type),
     "file": ("some", _type),
     "names": (("a", "b"), _clear),
+    "lists": ({"a": ("b",)}, lambda line: line.clear() or line.textEdited.emit("")),
+    "named": ({"a": "red"}, lambda line: line.clear() or line.textEdited.emit("")),
     "files": (("a.png", "b.png"), lambda widget: widget.findChildren(QPushButton)[1].click()),
     "word_or_count": (4, lambda widget: widget.choice.setCurrentIndex(1)),
 }

@@ -260,7 +260,7 @@ def _augmented(context: FindingContext) -> Fix | None:
 def _may_have_masks(context: FindingContext) -> bool:
     """Whether an image may have a mask, which would not be changed with it, nor be learned so."""
     profile = context.profile
-    return profile.data.is_code and profile.model.is_code
+    return profile.data.may_have_arrays and profile.model.is_code
 
 
 def _pretrained(context: FindingContext) -> Fix | None:

@@ -180,6 +180,11 @@ def last_classes_held_out(context: PlanningContext) -> Iterator[Problem]:
 
 
 def _target(context: PlanningContext) -> Target | None:
-    """What was detected in the data; before it was read, what the profile says."""
+    """What was detected in the data; before it was read, what the profile says.
+
+    Of arrays nothing is said here: ``data_rules.form_does_not_fit`` does.
+    """
     preview = context.known_data
+    if preview is not None and preview.form.arrays_of is not None:
+        return None
     return context.profile.data.target_kind if preview is None else preview.target

@@ -4,6 +4,7 @@ import posixpath
 from collections.abc import Iterator
 
 from gpupanel.domain.data_source import LABEL_FIELDS
+from gpupanel.domain.example_form import form_misfits
 from gpupanel.domain.files_below import MOST_FILES, are_too_many
 from gpupanel.domain.model_fit import kind_misfit, shape_misfit
 from gpupanel.domain.problem import Fix, Problem, Severity
@@ -113,8 +114,15 @@ def examples_do_not_fit(context: PlanningContext) -> Iterator[Problem]:
     if preview is None or not context.trains:
         return
     problem = shape_misfit(profile.model, profile.data, preview.feature_shape)
-    if problem is not None:
+    if problem is not None and preview.form.is_plain:
         yield problem
+
+
+def form_does_not_fit(context: PlanningContext) -> Iterator[Problem]:
+    """Several inputs, or labels that are arrays, before what takes numbers or rows."""
+    preview = context.known_data
+    if preview is not None and context.trains:
+        yield from form_misfits(context.profile, preview.form)
 
 
 def batch_above_examples(context: PlanningContext) -> Iterator[Problem]:

@@ -72,6 +72,7 @@ RULES: Final[tuple[Rule, ...]] = (
     data_rules.problems_of_data,
     data_rules.source_does_not_fit,
     data_rules.examples_do_not_fit,
+    data_rules.form_does_not_fit,
     data_rules.batch_above_examples,
     suggestion_rules.better_model,
     suggestion_rules.better_image_size,

@@ -25,6 +25,8 @@ def better_model(context: PlanningContext) -> Iterator[Problem]:
     # Of the models with plain layers the shapes are known here.
     if preview is None or not context.trains or profile.model.stack is None:
         return
+    if not preview.form.is_plain:
+        return  # a model of the person's own takes such
     examples = example_kind(profile.data, preview.feature_shape)
     suggested = suggested_model(examples)
     sides = preview.feature_shape[:2]

@@ -93,8 +93,8 @@ def stand_alone_script(profile: Profile, plan: LaunchPlan) -> str:
 
     Raises:
         ProblemError: A model that is still to be trained is to be evaluated, or to predict; or the
-            training has a time limit, or holds a fold out, which a script does not know; or it
-            runs a program of the person's own.
+            training has a time limit, holds a fold out, or has several inputs or outputs, which a
+            script does not know; or it runs a program of the person's own.
     """
     title = f"{profile.name}: written by gpupanel {__version__}; it runs without gpupanel."
     sections = (f"# {each.title}\n{each.code}" for each in script_sections(profile, plan))
@@ -121,6 +121,8 @@ def script_sections(profile: Profile, plan: LaunchPlan) -> tuple[ScriptSection, 
         raise ProblemError(_NO_TIME_LIMIT)
     if data.fold is not None:
         raise ProblemError(_NO_FOLDS)
+    if not data.is_plain:
+        raise ProblemError(_NO_ARRAYS)
     alone, note = in_one_process(plan), ""
     if plan.strategy in GANG_KINDS:
         note = _IN_ONE_PROCESS[plan.strategy]
@@ -169,6 +171,13 @@ _NO_TIME_LIMIT = Problem(
     field="training.time_limit",
     message="A script knows no time limit: how many epochs fit is decided while it trains.",
     hint="Take training.time_limit out, and set training.epochs to as many as fit.",
+)
+_NO_ARRAYS = Problem(
+    code="script_without_arrays",
+    field="data.source",
+    message="A script takes one array of examples and one of labels, and the profile has several "
+    "inputs or outputs, or an autoencoder.",
+    hint="Train it with gpupanel.",
 )
 _NO_FOLDS = Problem(
     code="script_without_folds",

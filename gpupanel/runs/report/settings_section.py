@@ -11,7 +11,7 @@ from gpupanel.domain.memory import DEFAULT_MEMORY_KEY
 from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.number_text import DASH
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.setting import Setting, settings_of
+from gpupanel.domain.setting import Setting, SettingType, settings_of
 from gpupanel.domain.value import Value
 from gpupanel.runs.report.markup import Html, element, note, section, text
 from gpupanel.runs.report.material import ReportMaterial
@@ -82,8 +82,11 @@ def _rows(values: Value, names: Mapping[str, str], before: str = "") -> Iterator
 def _value_text(setting: Setting, value: object, names: Mapping[str, str]) -> str:
     """A value in words; of variables only the names, since a report is sent and they are not."""
     if isinstance(value, dict):
-        is_secret = setting.name == "environment"
-        return ", ".join(name if is_secret else f"{name} = {value[name]}" for name in value)
+        if setting.name == "environment":
+            return ", ".join(value)
+        several = setting.type is SettingType.NAMED_LISTS
+        shown = {name: ", ".join(each) if several else each for name, each in value.items()}
+        return ("; " if several else ", ").join(f"{name} = {each}" for name, each in shown.items())
     if setting.name == "arguments" and isinstance(value, list):
         return shlex.join(map(str, value))
     return setting_value_text(setting, value, names)

@@ -1,20 +1,14 @@
-"""Labels that are arrays: what they must be, and what cannot be done with them.
+"""Labels that are arrays: what they must be.
 
 A label is an array where it has a class, a value, or 0 or 1 at each of several places: a mask, a
-sequence, an image. Only a model of the person's own code gives such, so that whatever else knows
-labels as a number or a row of numbers refuses them here, by name, before anything is learned.
+sequence, an image.
 """
-
-from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from gpupanel.domain.data import MOST_CLASSES, ClassWeights, Target
-from gpupanel.domain.data_source import DataSource
-from gpupanel.domain.problem import Change, Fix, Problem, ProblemError
-from gpupanel.domain.profile import Profile
+from gpupanel.domain.data import MOST_CLASSES, Target
 from gpupanel.trainer.datasets.checks import NUMBER_KINDS, ArrayName
-from gpupanel.trainer.datasets.examples import Array, DataSet
+from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.datasets.labels import Labels, are_zeros_and_ones, checked_values
 
 
@@ -119,86 +113,3 @@ def _first_at(labels: Array, odd: Array) -> str:
     example, *place = np.unravel_index(int(np.argmax(odd)), odd.shape)
     where = ", ".join(str(int(axis)) for axis in place)
     return f"{labels[(example, *place)]} in example {int(example):,} at ({where})"
-
-
-def check_array_settings(profile: Profile, data: DataSet) -> None:
-    """Refuse what would take labels that are arrays for numbers or rows.
-
-    Args:
-        profile: Trains.
-        data: What it was read as.
-
-    Raises:
-        ProblemError: Everything of the profile that would.
-    """
-    if data.arrays_of is None:
-        return
-    problems = tuple(_misfits(profile, data))
-    if problems:
-        raise ProblemError(*problems)
-
-
-def arrays_refused(data: DataSource, shape: tuple[int, ...], who: str) -> Problem:
-    """What is said of labels that are arrays where a number or a row an example is needed.
-
-    Args:
-        data: Where they come from.
-        shape: Of the labels of one example.
-        who: Takes no arrays, as the subject of a sentence.
-    """
-    return Problem(
-        code="labels_are_arrays",
-        field="data.source",
-        message=f"The labels that {data.described} are arrays of the shape {shape} for each "
-        f"example, and {who} a number or a row of numbers.",
-        hint='Train a Python model on them (model.source = "python"); or give one label an '
-        'example. Rows of 0 and 1 are several labels (data.predicts = "labels"), others values '
-        '("values").',
-    )
-
-
-def _misfits(profile: Profile, data: DataSet) -> Iterator[Problem]:
-    settings, training = profile.data, profile.training
-    if not profile.model.is_code:
-        who = f"a model of {profile.model.source} gives"
-        yield arrays_refused(settings, data.label_shape, who)
-    what = "the examples themselves" if data.learns_inputs else "arrays"
-    if data.outputs:
-        what = "of several outputs"
-    for keys, doing, is_done in (
-        (["data.stratify"], "hold out examples by class", settings.stratify),
-        (["data.oversample"], "repeat examples of rare classes", settings.oversample),
-        (
-            ["data.class_weights"],
-            "weight examples by class",
-            settings.class_weights is not ClassWeights.NONE,
-        ),
-        (
-            ["data.augmentation"],
-            "change examples at random",
-            settings.chosen_augmentation.changes_anything,
-        ),
-        (
-            ["training.loss", "training.label_smoothing"],
-            "smooth labels or use a focal loss",
-            training.changes_loss,
-        ),
-    ):
-        if is_done:
-            yield _of_one_label(keys, what, doing)
-    unmeasured = training.best_metric.misfit_of_arrays(None if data.outputs else data.target)
-    if unmeasured is not None and settings.may_validate:
-        yield unmeasured
-
-
-def _of_one_label(keys: Sequence[str], what: str, doing: str) -> Problem:
-    unset = tuple(Change(path=tuple(key.split("."))) for key in keys)
-    return Problem(
-        code="setting_not_of_arrays",
-        field=keys[0],
-        message=f"The labels are {what}, and to {doing} is possible where an example has one "
-        "label, or a row of them.",
-        hint="Leave it out; a loss of your own can weight places, and your own code change "
-        "examples together with their labels.",
-        fix=Fix(label="Leave it out", changes=unset),
-    )

@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from gpupanel.domain.data_source import DataCache
 from gpupanel.domain.problem import Fix, Problem, ProblemError
-from gpupanel.trainer.datasets.examples import Array, Features, Indices
+from gpupanel.trainer.datasets.examples import Array, Features, Indices, read_features
 
 NUMBER_KINDS = "buif"
 """Kinds of NumPy types that a model can learn from."""
@@ -20,6 +20,10 @@ _PART_BYTES = 8 * 2**20
 _PART_OF_MEMORY = 2
 """Examples that take more than this part of what is free stay on disk: a training needs memory for
 more than them, which are there once."""
+
+
+_EXACT_BITS = 24
+"""Of a whole number, in a float of 32 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,16 +186,52 @@ def stays_on_disk(shape: tuple[int, ...], dtype: np.dtype[np.generic], cache: Da
     return cache is not DataCache.MEMORY or is_large
 
 
-def check_lengths(features: Features, labels: Array, of: ArrayName, other: ArrayName) -> None:
-    """Refuse features and labels of different numbers.
+def check_exact(features: Features, dtype: np.dtype[np.generic], name: ArrayName) -> None:
+    """Refuse whole numbers that floats of 32 bits do not hold: those of things would be others.
+
+    Args:
+        features: As they were read.
+        dtype: What they were before.
+        name: For the words.
+
+    Raises:
+        ProblemError: There are such.
+    """
+    if dtype.kind not in "iu" or dtype.itemsize * 8 <= _EXACT_BITS:
+        return
+    at_once, count = rows_at_once(tuple(features.shape), features.dtype), features.shape[0]
+    for first in range(0, count, at_once):
+        indices = np.arange(first, min(first + at_once, count), dtype=np.int32)
+        values = read_features(features, indices)
+        odd = values[np.abs(values) >= 2**_EXACT_BITS]
+        if len(odd):
+            raise name.problem(
+                "data_numbers_not_exact",
+                f"{name} holds whole numbers of {2**_EXACT_BITS:,} and more, such as "
+                f"{odd[0]:,.0f}, and a model takes 32-bit floats, which are not exact there.",
+                "Number things from 0 on; or save amounts as floats, where this does not matter.",
+            )
+
+
+def check_lengths(
+    features: Features, others: Features, of: ArrayName, other: ArrayName, noun: str = "labels"
+) -> None:
+    """Refuse arrays of different numbers.
+
+    Args:
+        features: One of the arrays.
+        others: Another one.
+        of: The name of the first.
+        other: That of the other.
+        noun: What the other holds.
 
     Raises:
         ProblemError: They differ.
     """
-    count = features.shape[0]
-    if count != len(labels):
+    count, there = features.shape[0], others.shape[0]
+    if count != there:
         raise other.problem(
             "data_lengths_differ",
-            f'{of} has {count:,} examples, but "{other.name}" has {len(labels):,} labels.',
+            f'{of} has {count:,} examples, but "{other.name}" has {there:,} {noun}.',
             "Save both arrays from the same examples.",
         )

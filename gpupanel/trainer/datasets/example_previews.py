@@ -10,7 +10,14 @@ from gpupanel.domain.data import Target
 from gpupanel.domain.number_text import short_number
 from gpupanel.domain.preview import ExamplePreview
 from gpupanel.domain.visible_text import as_utf8
-from gpupanel.trainer.datasets.examples import Array, DataSet, Features, file_of
+from gpupanel.trainer.datasets.examples import (
+    Array,
+    DataSet,
+    Features,
+    PackedOutput,
+    file_of,
+)
+from gpupanel.trainer.datasets.packed_inputs import apart
 
 _SHOWN_VALUES = 8
 _SHOWN_WORDS = 12
@@ -21,10 +28,16 @@ _NAMED_FOLDERS = 2
 def label_texts(data: DataSet, labels: Array) -> list[str]:
     """What examples are, as people read it: the name of a class, all labels, or values.
 
+    Of arrays it is their shape: nobody reads as many numbers.
+
     Args:
         data: Knows what labels are.
-        labels: Shape [examples] or [examples, outputs].
+        labels: Shape [examples], [examples, outputs], or those of arrays.
     """
+    if data.outputs:
+        return ["; ".join(_output_text(each, row) for each in data.outputs) for row in labels]
+    if data.arrays_of is not None:
+        return ["itself" if data.learns_inputs else _shape_text(data.label_shape)] * len(labels)
     names = data.class_names
     match data.target:
         case Target.CLASSES:
@@ -38,6 +51,32 @@ def label_texts(data: DataSet, labels: Array) -> list[str]:
         _shortened([short_number(value) for value in row], "; ")
         for row in values.astype(np.float64).tolist()
     ]
+
+
+def _output_text(output: PackedOutput, row: Array) -> str:
+    """An output of an example with its label, or the shape of its labels."""
+    if output.shape:
+        return f"{output.name} {_shape_text(output.shape)}"
+    value = float(row[output.start])
+    names = output.class_names
+    return f"{output.name} {names[int(value)] if names else short_number(value)}"
+
+
+def _shape_text(shape: Sequence[int]) -> str:
+    return " x ".join(f"{side:,}" for side in shape)
+
+
+def seen(features: Array, data: DataSet) -> tuple[Array, float]:
+    """What is shown of examples: of several inputs the first one; and its greatest pixel.
+
+    Args:
+        features: As the loop carries them.
+        data: Knows which inputs they are.
+    """
+    if not data.inputs:
+        return features, data.greatest
+    (first,) = apart(features, data.inputs[:1]).values()
+    return first, 255.0
 
 
 def _shortened(texts: Sequence[str], between: str = ", ") -> str:

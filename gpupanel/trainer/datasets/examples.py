@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpupanel.domain.data import Scaling, Target
+from gpupanel.domain.example_form import ExampleForm
 from gpupanel.domain.preview import ColumnPreview, TextsPreview
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.datasets.example_columns import ExampleColumns
@@ -372,6 +373,17 @@ class DataSet:
         if not self.class_names:
             return Target.VALUES
         return Target.CLASSES if self.training.labels.ndim == 1 else Target.LABELS
+
+    @property
+    def form(self) -> ExampleForm:
+        """What the examples are made of."""
+        return ExampleForm(
+            inputs={each.name: each.shape for each in self.inputs},
+            outputs=tuple(each.name for each in self.outputs),
+            arrays_of=self.arrays_of,
+            label_shape=self.label_shape,
+            learns_inputs=self.learns_inputs,
+        )
 
     @property
     def label_shape(self) -> tuple[int, ...]:

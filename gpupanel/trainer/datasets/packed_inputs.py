@@ -5,26 +5,39 @@ digests and what layers draw need know nothing of inputs then. The first layers 
 several take the row apart again (``models/scaling``).
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from gpupanel.domain.data_source import DataSource
-from gpupanel.domain.problem import Fix, Problem, ProblemError
-from gpupanel.domain.profile import Profile
 from gpupanel.trainer.datasets.checks import rows_at_once
 from gpupanel.trainer.datasets.examples import (
     Array,
-    DataSet,
     Features,
     Indices,
     PackedInput,
     read_features,
 )
 
-MOST_INPUTS: Final = 32
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+"""What TensorFlow takes within names of operations, and Keras as an argument of a saved model."""
+_OWN_LAYERS: Final = ("python_model", "outputs", "probabilities", "values", "given")
+_OWN_PREFIXES: Final = (
+    *("pixels_", "standardise_"),
+    *(f"{name}_of_" for name in ("probabilities", "values", "given")),
+)
+"""Layers that a saved model gets beside its inputs: names in it must differ."""
+
+
+def input_misfit(name: str) -> str:
+    """Why no input of a model can have that name, as the end of a sentence; empty: one can."""
+    if not _NAME.fullmatch(name):
+        return "is no name of an input: letters from a to z, digits, dots, hyphens and _ are"
+    if name in _OWN_LAYERS or name.startswith(_OWN_PREFIXES):
+        return "is the name of a layer that a saved model gets beside its inputs"
+    return ""
 
 
 def packed(parts: Mapping[str, Features]) -> tuple[Features, tuple[PackedInput, ...]]:
@@ -89,57 +102,3 @@ class _PackedFeatures:
         for each, part in zip(self.inputs, self.parts, strict=True):
             rows[:, each.start : each.end] = read_features(part, indices).reshape(len(indices), -1)
         return rows
-
-
-def inputs_text(shapes: Mapping[str, Sequence[int | None]]) -> str:
-    """Inputs with their shapes, within a sentence."""
-    return ", ".join(f"{name} {tuple(shape)}" for name, shape in shapes.items())
-
-
-def inputs_refused(data: DataSource, inputs: Sequence[PackedInput], who: str) -> Problem:
-    """What is said of examples with several inputs where one is needed.
-
-    Args:
-        data: Where they come from.
-        inputs: Of an example.
-        who: Takes one, as the subject of a sentence.
-    """
-    shown = inputs_text({each.name: each.shape for each in inputs})
-    return Problem(
-        code="examples_have_inputs",
-        field="data.source",
-        message=f"Each example of {data.described} has the inputs {shown}, and {who} one.",
-        hint='Train a Python model on them (model.source = "python") whose inputs have these '
-        "names; or give one array of examples.",
-    )
-
-
-def check_packed_settings(profile: Profile, data: DataSet) -> None:
-    """Refuse what would take a packed row for an example.
-
-    Args:
-        profile: Trains.
-        data: What it was read as.
-
-    Raises:
-        ProblemError: Everything of the profile that would.
-    """
-    if not data.inputs:
-        return
-    found = []
-    if not profile.model.is_code:
-        who = f"a model of {profile.model.source} takes"
-        found.append(inputs_refused(profile.data, data.inputs, who))
-    if profile.data.chosen_augmentation.changes_anything:
-        found.append(
-            Problem(
-                code="augmentation_of_inputs",
-                field="data.augmentation",
-                message="Each example has several inputs, and which of them is to be changed at "
-                "random nobody says.",
-                hint="Leave it out, and have layers of your model change what should be.",
-                fix=Fix.of("Leave it out", "data.augmentation"),
-            )
-        )
-    if found:
-        raise ProblemError(*found)

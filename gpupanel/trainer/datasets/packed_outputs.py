@@ -10,11 +10,21 @@ from typing import Final
 import numpy as np
 
 from gpupanel.domain.data import Target
+from gpupanel.domain.outcome import own_metric_misfit
 from gpupanel.trainer.datasets.examples import PackedOutput
 from gpupanel.trainer.datasets.labels import Labels
 
-MOST_OUTPUTS: Final = 8
-"""Each has a loss and a measure among the metrics of a person's own."""
+_LONGEST: Final = 24
+"""Characters of a name: metrics are called by it and by what they measure."""
+
+
+def output_misfit(name: str) -> str:
+    """Why no output can have that name, as the end of a sentence; empty: one can."""
+    if own_metric_misfit(name) or len(name) > _LONGEST:
+        return (
+            f"is no name of an output: up to {_LONGEST} small letters, digits and underscores are"
+        )
+    return ""
 
 
 def packed_labels(

@@ -2,15 +2,20 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
 from gpupanel.domain.data import MOST_CLASSES, PythonData, Scaling, Target
-from gpupanel.domain.outcome import own_metric_misfit
+from gpupanel.domain.example_form import inputs_text
+from gpupanel.domain.source_settings import MOST_INPUTS, MOST_OUTPUTS
 from gpupanel.domain.visible_text import as_utf8
 from gpupanel.trainer.datasets.array_labels import checked_arrays
-from gpupanel.trainer.datasets.checks import ArrayName, check_lengths, checked_features
+from gpupanel.trainer.datasets.checks import (
+    ArrayName,
+    check_exact,
+    check_lengths,
+    checked_features,
+)
 from gpupanel.trainer.datasets.examples import (
     Array,
     DataSet,
@@ -20,8 +25,8 @@ from gpupanel.trainer.datasets.examples import (
     PackedOutput,
 )
 from gpupanel.trainer.datasets.labels import Labels, checked_labels
-from gpupanel.trainer.datasets.packed_inputs import MOST_INPUTS, inputs_text, packed
-from gpupanel.trainer.datasets.packed_outputs import MOST_OUTPUTS, packed_labels
+from gpupanel.trainer.datasets.packed_inputs import input_misfit, packed
+from gpupanel.trainer.datasets.packed_outputs import output_misfit, packed_labels
 from gpupanel.trainer.datasets.python_rows import python_rows
 from gpupanel.trainer.memory_shortage import is_out_of_memory
 from gpupanel.trainer.parts.loaded_parts import are_arrays, gives_rows, rows_given
@@ -33,8 +38,6 @@ _CONTRACT = (
     'be predicted, "y" is left out, and data.predicts is "values". Several inputs are a dictionary '
     'of arrays in "x", several outputs one in "y", and "predicts" says what each of these predicts.'
 )
-_LONGEST_OUTPUT: Final = 24
-"""Characters of a name: metrics are called by it and by what they measure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +155,9 @@ class LoadedSets:
         predicts, named = self._by_output("predicts", given), self._by_output("class_names", given)
         parts, class_names = dict[str, Labels](), dict[str, tuple[str, ...]]()
         for name in known or given:
-            if not isinstance(name, str) or own_metric_misfit(name) or len(name) > _LONGEST_OUTPUT:
-                raise self._misfit(
-                    f'"{y}" has an output called {name!r}; up to {_LONGEST_OUTPUT} small letters, '
-                    "digits and underscores are a name",
-                )
+            why = output_misfit(name if isinstance(name, str) else "")
+            if not isinstance(name, str) or why:
+                raise self._misfit(f'"{y}" has an output called {name!r}, which {why}')
             target = self._target(predicts.get(name))
             names = self._names_in(named.get(name), target)
             if name in known:
@@ -199,8 +200,9 @@ class LoadedSets:
         if not isinstance(given, Mapping):
             return self._input(given, x), ()
         for name in given:
-            if not isinstance(name, str) or not name or "/" in name:
-                raise self._misfit(f'"{x}" has an input called {name!r}')
+            why = input_misfit(name if isinstance(name, str) else "")
+            if why:
+                raise self._misfit(f'"{x}" has an input called {name!r}, which {why}')
         if not 1 <= len(given) <= MOST_INPUTS:
             raise self._misfit(f'"{x}" has {len(given):,} inputs, not 1 to {MOST_INPUTS}')
         inputs = {name: self._input(part, f"{x}.{name}") for name, part in given.items()}
@@ -213,7 +215,13 @@ class LoadedSets:
     def _input(self, given: object, name: str) -> Features:
         of = self._name(name)
         rows = python_rows(given, self.code, of, self.settings.cache)
-        return rows or checked_features(self._as_array(given, name), of)
+        if rows is not None:
+            return rows
+        array = self._as_array(given, name)
+        features = checked_features(array, of)
+        if isinstance(self.parts[name.partition(".")[0]], Mapping):
+            check_exact(features, array.dtype, of)
+        return features
 
     def _labels(
         self, name: str, target: Target, class_count: int | None, *, must_differ: bool

@@ -68,7 +68,8 @@ def split(data_set: DataSet, settings: DataSettings, seed: int) -> Split:
         return Split(data_set, with_replacements(training), with_replacements(validation), test)
     if settings.may_validate_on_test_set:
         return Split(data_set, with_replacements(training), test)
-    classes = training.labels if data_set.target is Target.CLASSES else None
+    is_of_classes = data_set.target is Target.CLASSES and data_set.arrays_of is None
+    classes = training.labels if is_of_classes else None
     kept, held_back = divide(len(training), settings, seed, classes, data_set.groups)
     if len(held_back) == 0:
         return Split(data_set, with_replacements(training), None, test)

@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from gpupanel.domain.data import Target
+from gpupanel.domain.example_form import form_refused
 from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.trained_on import TrainedOn, TrainedOutput
-from gpupanel.trainer.datasets.array_labels import arrays_refused
 from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.models.model_classes import KnownClasses, listed, matched_by_number
 from gpupanel.trainer.models.model_file_problems import data_misfit
@@ -29,7 +29,8 @@ def check_labels(profile: Profile, data: DataSet, trained: TrainedOn | None) -> 
     """
     outputs = "row" if trained is None else trained.outputs
     if outputs == "row" and data.arrays_of is not None:
-        raise ProblemError(arrays_refused(profile.data, data.label_shape, "the model gives"))
+        of_labels = data.form.model_copy(update={"inputs": {}})
+        raise ProblemError(*form_refused(profile.data, of_labels, "the model gives"))
     if profile.task == "evaluate" and outputs == "arrays" and data.arrays_of is None:
         raise data_misfit(
             profile.model.chosen_path,

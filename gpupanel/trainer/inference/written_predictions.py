@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gpupanel.domain.shown_examples import ShownClass, ShownExample
+from gpupanel.domain.source_settings import MOST_OUTPUTS
 from gpupanel.domain.visible_text import as_utf8
 from gpupanel.files.guarded_files import open_to_read
 from gpupanel.files.npy_members import npy_parts, read_header, read_member_header, read_npy
 from gpupanel.trainer.datasets.examples import Array
-from gpupanel.trainer.datasets.packed_outputs import MOST_OUTPUTS
 from gpupanel.trainer.datasets.shown_labels import array_in_words, readable_label, top_classes
 from gpupanel.trainer.inference.array_predictions import INDEX, OUTPUT_NAMES
 from gpupanel.trainer.size_limits import check_unpacked

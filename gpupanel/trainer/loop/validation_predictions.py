@@ -17,9 +17,13 @@ from gpupanel.domain.validation_examples import (
 )
 from gpupanel.domain.visible_text import as_utf8
 from gpupanel.files.line_log import LineLog
-from gpupanel.trainer.datasets.example_previews import example_name, example_preview, label_texts
+from gpupanel.trainer.datasets.example_previews import (
+    example_name,
+    example_preview,
+    label_texts,
+    seen,
+)
 from gpupanel.trainer.datasets.examples import Array, Examples, Indices
-from gpupanel.trainer.datasets.packed_inputs import apart
 from gpupanel.trainer.datasets.shown_cells import shown_cells
 from gpupanel.trainer.datasets.shown_labels import top_classes
 from gpupanel.trainer.datasets.split import Split
@@ -140,10 +144,7 @@ class ValidationPredictions:
         assert validation is not None
         chosen = _chosen(validation, data.target, self._run.profile.training.seed)
         self._features, self._labels = validation.read(chosen), validation.labels[chosen]
-        # Of several inputs the first one is shown.
-        inputs = apart(self._features, data.inputs[:1])
-        greatest = 255.0 if inputs else data.greatest
-        seen = next(iter(inputs.values()), self._features)
+        shown_of_each, greatest = seen(self._features, data)
         texts = label_texts(data, self._labels)
         cells: list[tuple[ShownCell, ...]] = [()] * len(chosen)
         if data.cells is not None:
@@ -159,7 +160,7 @@ class ValidationPredictions:
                 cells=of_row,
             )
             for place, label, features, of_row in zip(
-                chosen.tolist(), texts, seen, cells, strict=True
+                chosen.tolist(), texts, shown_of_each, cells, strict=True
             )
         )
         line = FollowedExamples(

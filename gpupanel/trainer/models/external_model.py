@@ -6,9 +6,9 @@ import keras
 import tensorflow as tf
 
 from gpupanel.domain.data import Target
+from gpupanel.domain.example_form import inputs_text
 from gpupanel.domain.model import Outputs
 from gpupanel.trainer.datasets.examples import DataSet, PackedOutput
-from gpupanel.trainer.datasets.packed_inputs import inputs_text
 from gpupanel.trainer.models.named_model import named_outputs, with_inputs
 from gpupanel.trainer.models.network import Building
 from gpupanel.trainer.models.output_ending import (

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import keras
 import numpy as np
 
+from gpupanel.domain.example_form import inputs_text
 from gpupanel.trainer.datasets.examples import Array, PackedInput
-from gpupanel.trainer.datasets.packed_inputs import inputs_text
 from gpupanel.trainer.models.model_file_problems import problem
 from gpupanel.trainer.models.output_ending import ModelMisfitError
 from gpupanel.trainer.parts.input_shape import is_taken

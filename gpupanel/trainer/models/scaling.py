@@ -10,7 +10,7 @@ from gpupanel.domain.data import Scaling
 from gpupanel.trainer.datasets.examples import Array, Examples
 from gpupanel.trainer.models.named_model import taken_apart
 from gpupanel.trainer.models.network import Building
-from gpupanel.trainer.parts.statistics import parts_of, statistics
+from gpupanel.trainer.parts.statistics import Statistics, parts_of, statistics
 
 
 def are_from_0_to_1(examples: Examples) -> bool:
@@ -36,19 +36,27 @@ class RowsOf:
 def scaled_apart(
     inputs: keras.KerasTensor | Mapping[str, keras.KerasTensor], building: Building
 ) -> list[keras.KerasTensor]:
-    """Each of several inputs on a scale that suits a model: bytes are pixels, and divided.
+    """Each of several inputs on a scale that suits a model.
+
+    Bytes are pixels, and divided; columns of a table are standardised.
 
     Args:
         inputs: Raw ones by their names; or a row of all of them, which is taken apart.
         building: Knows them.
     """
     found = []
+    is_of_columns = building.data.scaling is Scaling.STANDARDISE
+    columns = _column_statistics(building) if is_of_columns else None
     for each in building.data.inputs:
         apart = isinstance(inputs, Mapping)
         given = inputs[each.name] if apart else taken_apart(inputs, each)
         if each.are_pixels:
             name = f"pixels_{each.name}"
             given = keras.layers.Rescaling(1.0 / 255.0, name=name, dtype="float32")(given)
+        if columns is not None:
+            mine = slice(each.start, each.end)
+            of_input = Statistics(columns.mean[mine], columns.deviation[mine])
+            given = _standardising(of_input, f"standardise_{each.name}")(given)
         found.append(given)
     return found
 
@@ -62,11 +70,19 @@ def scaled(inputs: keras.KerasTensor, building: Building) -> keras.KerasTensor:
         return building.through(layer, inputs)
     if data.scaling is Scaling.NONE:
         return inputs
+    return building.through(_standardising(_column_statistics(building), "standardise"), inputs)
+
+
+def _column_statistics(building: Building) -> Statistics:
+    """Of the training examples; those of categories are such that they stay 0 and 1."""
     columns = statistics(RowsOf(building.training))
     mean, deviation = columns.mean, columns.deviation
-    for start, width in data.categories:
+    for start, width in building.data.categories:
         mean[start : start + width], deviation[start : start + width] = 0, 1
-    layer = keras.layers.Normalization(
-        mean=mean, variance=deviation**2, name="standardise", dtype="float32"
+    return columns
+
+
+def _standardising(columns: Statistics, name: str) -> keras.layers.Layer:
+    return keras.layers.Normalization(
+        mean=columns.mean, variance=columns.deviation**2, name=name, dtype="float32"
     )
-    return building.through(layer, inputs)

@@ -6,9 +6,8 @@ from typing import Final
 import numpy as np
 from typing_extensions import override
 
-from gpupanel.domain.model_fit import shape_misfit
-from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
+from gpupanel.trainer.datasets.checked_form import check_taken
 from gpupanel.trainer.datasets.examples import Examples
 from gpupanel.trainer.datasets.source import Reading, no_download, read_data
 from gpupanel.trainer.datasets.split import Split, split
@@ -41,11 +40,9 @@ def divided(profile: Profile) -> Split:
     seed = profile.training.seed
     reading = reading_to_train(Reading(no_download, seed=seed), profile.model, profile.data)
     kept = kept_classes(profile.model, profile.data)
-    parts = with_kept_classes(split(read_data(profile.data, reading), profile.data, seed), kept)
-    misfit = shape_misfit(profile.model, profile.data, parts.training.feature_shape)
-    if misfit is not None:
-        raise ProblemError(misfit)
-    return parts
+    data = read_data(profile.data, reading)
+    check_taken(profile.model, profile.data, data)
+    return with_kept_classes(split(data, profile.data, seed), kept)
 
 
 def some_of(training: Examples, most: int = _EXAMPLES) -> Examples:

@@ -22,7 +22,6 @@ from pydantic import ValidationError
 from gpupanel import __version__
 from gpupanel.domain.data import DataCache
 from gpupanel.domain.model import ModelSettings
-from gpupanel.domain.model_fit import shape_misfit
 from gpupanel.domain.model_summary import (
     LayerSummary,
     ModelSummary,
@@ -36,6 +35,7 @@ from gpupanel.files.cache_folder import cache_folder, remove_unused
 from gpupanel.files.guarded_files import read_file, touch
 from gpupanel.files.whole_files import write_whole
 from gpupanel.trainer.datasets.cache_file import marks_of
+from gpupanel.trainer.datasets.checked_form import check_taken
 from gpupanel.trainer.datasets.examples import DataSet, Examples
 from gpupanel.trainer.datasets.source import Reading, no_download, read_data
 from gpupanel.trainer.datasets.split import Split
@@ -76,9 +76,7 @@ def _summarized(request: SummaryRequest) -> ModelSummary:
         Reading(no_download, seed=request.seed, is_preview=True), request.model, request.data
     )
     read = read_data(request.data.model_copy(update={"cache": DataCache.NONE}), reading)
-    misfit = shape_misfit(request.model, request.data, read.training.feature_shape)
-    if misfit is not None:
-        return ModelSummary(problems=(misfit,))
+    check_taken(request.model, request.data, read)
     kept_by_model = kept_classes(request.model, request.data)
     read = with_kept_classes(Split(read, read.training, None), kept_by_model).data
     key = _key(request, read)

@@ -9,8 +9,6 @@ or model is inside the answer.
 import sys
 
 from gpupanel.domain.data import DataCache
-from gpupanel.domain.model_fit import shape_misfit
-from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.rate_range import (
     RatePoint,
     RateRange,
@@ -20,6 +18,7 @@ from gpupanel.domain.rate_range import (
     suggested_rate,
 )
 from gpupanel.domain.training import HalfPrecision
+from gpupanel.trainer.datasets.checked_form import check_taken
 from gpupanel.trainer.datasets.source import Reading, no_download, read_data
 from gpupanel.trainer.datasets.split import Split, split
 from gpupanel.trainer.downloads.keras_cache import needs_download
@@ -48,11 +47,8 @@ def _points(request: RateRangeRequest) -> tuple[RatePoint, ...]:
     )
     read = read_data(request.data.model_copy(update={"cache": DataCache.NONE}), reading)
     kept = kept_classes(request.model, request.data)
-    divided = with_kept_classes(split(read, request.data, training.seed), kept)
-    misfit = shape_misfit(request.model, request.data, divided.training.feature_shape)
-    if misfit is not None:
-        raise ProblemError(misfit)
-    return _trained(request, divided)
+    check_taken(request.model, request.data, read)
+    return _trained(request, with_kept_classes(split(read, request.data, training.seed), kept))
 
 
 def _trained(request: RateRangeRequest, divided: Split) -> tuple[RatePoint, ...]:

@@ -12,6 +12,8 @@ from gpupanel.ui.inputs.counter import GREATEST, Counter, OptionalCounter
 from gpupanel.ui.inputs.duration_edit import DurationEdit
 from gpupanel.ui.inputs.files_edit import FilesEdit
 from gpupanel.ui.inputs.name_choices import NameChoices
+from gpupanel.ui.inputs.named_choices_edit import NamedChoicesEdit
+from gpupanel.ui.inputs.named_lists_edit import NamedListsEdit
 from gpupanel.ui.inputs.names_edit import NamesEdit
 from gpupanel.ui.inputs.number_list_edit import NumberListEdit
 from gpupanel.ui.inputs.optional_choice import OptionalChoiceBox
@@ -60,6 +62,16 @@ def input_for(setting: Setting) -> QWidget:
                 least=_least(setting.bounds),
                 most=_most(setting.bounds),
                 unit=setting.unit,
+            )
+        case SettingType.NAMED_CHOICES:
+            return NamedChoicesEdit(
+                setting.choices,
+                placeholder=setting.off,
+                most_length=setting.lengths[1] or GREATEST,
+            )
+        case SettingType.NAMED_LISTS:
+            return NamedListsEdit(
+                placeholder=setting.off, most_length=setting.lengths[1] or GREATEST
             )
         case SettingType.NAMES:
             return NameChoices(

@@ -38,8 +38,10 @@ PROFILE = Profile(task="predict", model=SavedModel(path="/m.keras"))
         (KerasData(source="imdb"), AskedKind.NONE),  # numbers of words
         (DigitsData(), AskedKind.ARRAY),
         (NpzData(path="/arrays.npz"), AskedKind.ARRAY),
+        (NpzData(path="/arrays.npz", inputs=["a", "b"]), AskedKind.NONE),
         (PythonData(path="/load.py"), AskedKind.NONE),
         (TableData(path="/rows.csv"), AskedKind.ROW),
+        (TableData(path="/rows.csv", inputs={"a": ["b"]}), AskedKind.NONE),
         (TextData(path="/texts"), AskedKind.TEXT),
         (WineData(), AskedKind.ARRAY),
     ],

@@ -21,6 +21,9 @@ from gpupanel.domain.data import (
     WineData,
 )
 from gpupanel.domain.keras_data import KERAS_FILES, KerasDataName
+from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.profile_toml import dump_profile, parse_profile
 
 DIGITS, NPZ, IMAGES = DigitsData(), NpzData(path="/x.npz"), ImagesData(path="/images")
 PYTHON = PythonData(path="/data.py")
@@ -217,3 +220,29 @@ def test_that_classes_can_be_left_out_where_folders_have_their_names() -> None:
     left_out = IMAGES.model_copy(update={"leave_out": ("unknown",)})
     assert left_out.left_out_classes == ("unknown",)
     assert [each.left_out_classes for each in (*others, NPZ)] == [None] * 3
+
+
+def test_that_an_autoencoder_is_one_of_one_input_without_outputs() -> None:
+    for more, learns in (
+        ({}, True),
+        ({"inputs": ["a"]}, False),
+        ({"outputs": {"a": "values"}}, False),
+        ({"autoencoder": False}, False),
+    ):
+        assert NPZ.model_copy(update={"autoencoder": True, **more}).learns_inputs is learns
+
+
+def test_that_arrays_by_name_are_written_into_a_profile_and_read_back() -> None:
+    data = NpzData(path="/x.npz", inputs=["a", "b"], outputs={"mask": "classes", "size": "values"})
+    profile = Profile(data=data)
+
+    assert parse_profile(dump_profile(profile)) == profile
+    assert data.outputs == {"mask": Target.CLASSES, "size": Target.VALUES}
+    for wrong, words in (
+        ("inputs = [" + "'a', " * 33 + "]", "32"),
+        ("outputs = { mask = 'numbers' }", "'classes'"),
+        ("outputs = ['mask']", 'a table of names, each with one of "classes"'),
+    ):
+        with pytest.raises(ProblemError) as caught:
+            parse_profile(f'[data]\nsource = "npz"\npath = "x.npz"\n{wrong}')
+        assert words in str(caught.value)

@@ -83,6 +83,9 @@ class Everything(Shared):
             tuple[typing.Annotated[int, Field(ge=0)], ...], Field(min_length=1, max_length=9)
         ]
     ) = setting("Word or counts", "Some.", default="no")
+    named: dict[str, Pace] = setting("Named", "The pace of each.", default={})
+    lists: dict[str, tuple[str, ...]] = setting("Lists", "Words of each.", default={})
+    counted: dict[str, int] = setting("Counted", "How many of each.", default={})
     mixed: int | str | None = setting("Mixed", "Needs an editor of its own.", default=None)
 
 
@@ -107,6 +110,9 @@ def test_that_a_list_of_texts_may_be_one_of_them_where_its_type_says_so() -> Non
     ("name", "kind"),
     [
         ("shared", SettingType.SWITCH),
+        ("named", SettingType.NAMED_CHOICES),
+        ("lists", SettingType.NAMED_LISTS),
+        ("counted", SettingType.OTHER),
         ("pace", SettingType.CHOICE),
         ("colour", SettingType.CHOICE),
         ("count", SettingType.COUNT),
@@ -185,6 +191,9 @@ def test_that_a_setting_says_beside_which_values_it_means_something() -> None:
             "word_or_counts",
             '"no", "all" or a list of 1 to 9 whole numbers, each of at least 0',
         ),
+        ("named", 'a table of names, each with one of "slow", "fast", "plain"'),
+        ("lists", "a table of names, each with a list of texts"),
+        ("counted", ""),
         ("mixed", ""),
     ],
 )

@@ -94,6 +94,12 @@ def test_that_each_kind_of_data_has_a_section_and_what_all_have_stands_once() ->
         ("short_text", "text in quotes, 1 to 9 characters", '`"y"`'),
         ("texts", "a list of texts", "`[]`: any"),
         ("places", '`"auto"` or a table of whole numbers', "left out"),
+        (
+            "shades",
+            r'a table of names, each with<br>`"light"`: As \| snow.<br>`"dark"`',
+            "`{}`: no shades",
+        ),
+        ("lists", "a table of names, each with a list of texts", "`{}`"),
         ("word_or_count", '`"auto"` or a whole number', '`"auto"`'),
         ("mixed", "a list of values", '`[1, "a"]`'),
         ("odd", "a list of values", "`[]`"),

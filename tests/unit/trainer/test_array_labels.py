@@ -12,7 +12,7 @@ from gpupanel.domain.model import MlpModel, PythonModel
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.training import Loss, TrainingSettings
-from gpupanel.trainer.datasets.array_labels import check_array_settings
+from gpupanel.trainer.datasets.checked_form import check_form
 from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.datasets.source import Reading, read_data, source_of
 from gpupanel.trainer.datasets.sources.python_data import read_python_data
@@ -139,15 +139,15 @@ def test_that_a_setting_that_is_of_one_label_an_example_is_refused(
     tmp_path: Path, field: str, given: str, predicts: Target
 ) -> None:
     data = loaded(tmp_path, given, predicts)
-    check_array_settings(profile({"validation_fraction": 0.5}), data)
+    check_form(profile({"validation_fraction": 0.5}), data)
 
     with pytest.raises(ProblemError) as caught:
-        check_array_settings(REFUSED[field], data)
+        check_form(REFUSED[field], data)
     (problem,) = caught.value.problems
     assert problem.field == field
     assert problem.fix is not None
     # As any other labels.
-    check_array_settings(REFUSED[field], loaded(tmp_path, labels("(6,)"), CLASSES))
+    check_form(REFUSED[field], loaded(tmp_path, labels("(6,)"), CLASSES))
 
 
 def test_that_only_a_model_of_ones_own_is_trained_on_arrays(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_that_only_a_model_of_ones_own_is_trained_on_arrays(tmp_path: Path) -> N
     built_in = profile({}).model_copy(update={"model": MlpModel()})
 
     with pytest.raises(ProblemError) as caught:
-        check_array_settings(built_in, data)
+        check_form(built_in, data)
     (problem,) = caught.value.problems
     assert problem.code == "labels_are_arrays"
     assert "arrays of the shape (4, 4) for each example, and a model of mlp" in problem.message

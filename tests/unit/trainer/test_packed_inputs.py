@@ -10,8 +10,9 @@ from gpupanel.domain.data import DataCache, PythonData, Scaling, Target
 from gpupanel.domain.model import MlpModel, PythonModel
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
+from gpupanel.trainer.datasets.checked_form import check_form
 from gpupanel.trainer.datasets.examples import DataSet
-from gpupanel.trainer.datasets.packed_inputs import apart, check_packed_settings
+from gpupanel.trainer.datasets.packed_inputs import apart
 from gpupanel.trainer.datasets.source import Reading, source_of
 from gpupanel.trainer.datasets.sources.python_data import read_python_data
 from tests.fakes.checked_files import trusted
@@ -117,7 +118,13 @@ def test_that_a_test_set_has_the_same_inputs(tmp_path: Path) -> None:
         ("{}", "user_code_data_misfit", "0 inputs"),
         ("{str(n): age for n in range(33)}", "user_code_data_misfit", "33 inputs, not 1 to 32"),
         ("{1: row}", "user_code_data_misfit", "an input called 1"),
-        ('{"a/b": row}', "user_code_data_misfit", "an input called 'a/b'"),
+        ('{"a/b": row}', "user_code_data_misfit", "an input called 'a/b', which is no name"),
+        ('{"a b": row}', "user_code_data_misfit", "letters from a to z, digits, dots, hyphens"),
+        ('{"größe": row}', "user_code_data_misfit", "an input called 'größe'"),
+        ('{"_a": row}', "user_code_data_misfit", "an input called '_a'"),
+        ('{"": row}', "user_code_data_misfit", "an input called ''"),
+        ('{"outputs": row}', "user_code_data_misfit", "a layer that a saved model gets"),
+        ('{"pixels_a": row}', "user_code_data_misfit", "a layer that a saved model gets"),
         ('{"a": row, "b": age[:5]}', "user_code_data_misfit", "a (6,), b (5,)"),
         ('{"a": row, "b": None}', "user_code_data_misfit", 'there is no "x.b"'),
         ('{"a": row, "b": age + np.inf}', "data_features_not_finite", '"x.b"'),
@@ -145,7 +152,7 @@ def test_that_only_a_model_of_ones_own_takes_several_inputs_unchanged(tmp_path: 
     one = loaded(tmp_path, '{"x": row, "y": y}')
     source = PythonData(path="/data.py", augmentation=Augmentation(mixup=0.2))
     own = Profile(data=PythonData(path="/data.py"), model=PythonModel(path="/model.py"))
-    check_packed_settings(own, data)
+    check_form(own, data)
 
     for change, code in (
         ({"model": MlpModel()}, "examples_have_inputs"),
@@ -153,9 +160,9 @@ def test_that_only_a_model_of_ones_own_takes_several_inputs_unchanged(tmp_path: 
     ):
         changed = own.model_copy(update=change)
         with pytest.raises(ProblemError) as caught:
-            check_packed_settings(changed, data)
+            check_form(changed, data)
         assert [each.code for each in caught.value.problems] == [code]
-        check_packed_settings(changed, one)
+        check_form(changed, one)
 
 
 def test_that_several_inputs_are_not_read_for_an_evaluation_or_a_prediction(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from gpupanel.domain.model import PythonModel
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.training import TrainingSettings
-from gpupanel.trainer.datasets.array_labels import check_array_settings
+from gpupanel.trainer.datasets.checked_form import check_form
 from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.datasets.sources.python_data import read_python_data
 from tests.fakes.checked_files import trusted
@@ -116,8 +116,8 @@ def test_that_the_loss_alone_decides_which_epoch_is_the_best(tmp_path: Path) -> 
             training=TrainingSettings(best_metric=metric),
         )
         if metric is BestMetric.LOSS:
-            check_array_settings(profile, data)
+            check_form(profile, data)
             continue
         with pytest.raises(ProblemError) as caught:
-            check_array_settings(profile, data)
+            check_form(profile, data)
         assert "there are several outputs" in caught.value.problems[0].message

@@ -106,7 +106,7 @@ def measure(layout: RunLayout, parts: Split) -> None:
     if len(parts.data.class_names) == 2 and parts.validation is not None:
         from sklearn.metrics import roc_auc_score  # takes a tenth of a second
 
-        outputs = model.predict_on_batch(parts.validation.read_all())
+        outputs = model.predict_on_batch(given_to_model(parts, parts.validation.read_all()))
         scores = np.diff(np.log(outputs.astype(np.float64)), axis=1)[:, 0]
         measured["areas"] = [float(roc_auc_score(parts.validation.labels, scores))]
     followed = [each.index for each in read_validation_history(layout).examples]

@@ -15,7 +15,7 @@ import tensorflow as tf
 from gpupanel.domain.data import PythonData, Target
 from gpupanel.domain.model import PythonModel
 from gpupanel.domain.profile import Profile
-from gpupanel.trainer.datasets.array_labels import check_array_settings
+from gpupanel.trainer.datasets.checked_form import check_form
 from gpupanel.trainer.datasets.examples import Examples
 from gpupanel.trainer.datasets.sources.python_data import read_python_data
 from gpupanel.trainer.datasets.split import Split
@@ -49,7 +49,7 @@ def tried(data_path: str, model_path: str, predicts: str) -> list[str]:
     code = trusted("model.path", Path(model_path).name, Path(model_path))
     try:
         loaded = read_python_data(data, trusted("data.path", "data.py", Path(data_path)), 7)
-        check_array_settings(profile, loaded)
+        check_form(profile, loaded)
         own = own_measures(code)
         check_own_loss(own, profile)
         building = Building(loaded, loaded.training, code, has_own_loss=own.loss is not None)

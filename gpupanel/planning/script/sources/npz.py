@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from gpupanel.domain.data import Axes, NpzData, Target
 from gpupanel.planning.script.data_section import AS_UTF8, SourceScript, arrays_of
-from gpupanel.planning.script.parts import definitions
+from gpupanel.planning.script.parts import definitions, part
 from gpupanel.planning.script.sections import indented, joined
 
 _SUFFIX = ".npy"
@@ -30,6 +30,9 @@ def classes(array):
 _OF_NAMES = ("name_in_array", "ordered_classes", "numbers_of_classes")
 
 
+_ONE_LABEL = "A script takes one label, or a row of labels, for each example."
+
+
 class _Npz(SourceScript[NpzData]):
     """Python that reads the arrays of examples and labels, and those of the sets held out."""
 
@@ -43,27 +46,29 @@ class _Npz(SourceScript[NpzData]):
             *_labels(data, file, labels, needs_labels=needs_labels),
         ]
         beside, sets = [], []
-        for part, path, names in (
+        for called, path, names in (
             ("val", data.validation_path, (data.validation_features, data.validation_labels)),
             ("test", data.test_path, (data.test_features, data.test_labels)),
         ):
             if path:
                 of_set = _File(path, data.axes)
-                read = _set(data, of_set, part, names[0] or features, names[1] or labels)
+                read = _set(data, of_set, called, names[0] or features, names[1] or labels)
                 beside.append(_File(path).opened([read]))
-                sets.append(part)
+                sets.append(called)
             elif names[0] and names[1]:
-                inside.append(_set(data, file, part, names[0], names[1]))
-                sets.append(part)
-            elif part == "test":
+                inside.append(_set(data, file, called, names[0], names[1]))
+                sets.append(called)
+            elif called == "test":
                 inside.append("x_test, y_test = x[:0], None if y is None else y[:0]")
         inside += _class_count(data)
         more = []
         named = arrays_of(data.target_kind)
+        if needs_labels:
+            named = joined(named, part("loaded_parts", "are_arrays"))
         if data.target_kind in (Target.CLASSES, None):
             named = joined(named, AS_UTF8, definitions("cell_labels", *_OF_NAMES), _NAMES)
         if data.target_kind in (Target.CLASSES, None) and data.class_count is None:
-            more = [f"class_count = max(class_count, int(y_{part}.max()) + 1)" for part in sets]
+            more = [f"class_count = max(class_count, int(y_{called}.max()) + 1)" for called in sets]
         return joined(named, file.opened(inside), *beside, *more)
 
     @override
@@ -122,7 +127,13 @@ def _set(data: NpzData, file: _File, part: str, features: str, labels: str) -> s
 
 def _labels(data: NpzData, file: _File, name: str, *, needs_labels: bool) -> list[str]:
     if needs_labels:
-        return [f"raw = {_numbered(data, file.array(name))}", "y = labels(raw)"]
+        of_classes = data.target_kind in (Target.CLASSES, None)
+        return [
+            f"raw = {_numbered(data, file.array(name))}",
+            f"if are_arrays(raw, of_classes={of_classes}):",
+            f"    raise SystemExit({_ONE_LABEL!r})",
+            "y = labels(raw)",
+        ]
     there = f"{file.array(name)} if {file.has(name)} else None"
     return [
         f"raw = {_numbered(data, there)}",

@@ -1,17 +1,18 @@
 """Which arrays of NumPy's files were chosen; those that were not are found by their names."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.data import NpzData
-from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.files.npy_members import NpyHeader
 from gpupanel.trainer.datasets.arrays.files import ArrayFile, NpyFolder
 from gpupanel.trainer.datasets.arrays.layout import (
     AmbiguousArraysError,
     ArrayLayout,
     Part,
+    counterparts,
     find_layout,
 )
 
@@ -46,8 +47,76 @@ def set_files(data: NpzData) -> Iterator[SetFile]:
         yield SetFile("test", data.test_path, data.test_features, data.test_labels)
 
 
-def chosen_layout(data: NpzData, arrays: ArrayFile, *, needs_labels: bool) -> ArrayLayout:
+@dataclass(frozen=True, slots=True)
+class ArrayNames:
+    """Which arrays of a file are what of a set.
+
+    Attributes:
+        inputs: The names of arrays by those of inputs; of one input by none.
+        outputs: Those of labels by those of outputs, likewise; empty where there are no labels.
+    """
+
+    inputs: Mapping[str, str]
+    outputs: Mapping[str, str]
+
+    @classmethod
+    def of(cls, features: str, labels: str) -> "ArrayNames":
+        """Those of one input and one output; no labels where that is empty."""
+        return cls({"": features}, {"": labels} if labels else {})
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """Each of the arrays once."""
+        return tuple(dict.fromkeys((*self.inputs.values(), *self.outputs.values())))
+
+    def called(self, others: Mapping[str, str]) -> "ArrayNames":
+        """The same of a set whose arrays have other names.
+
+        Args:
+            others: By the names here.
+        """
+        return ArrayNames(
+            {key: others[name] for key, name in self.inputs.items()},
+            {key: others[name] for key, name in self.outputs.items()},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenArrays:
+    """Which arrays of a file are what: those of its training set and of sets beside it.
+
+    Attributes:
+        sets: Those that are held out, by their names.
+        notes: On arrays that look like those of a set, which is not whole.
+    """
+
+    training: ArrayNames
+    sets: Mapping[str, ArrayNames]
+    notes: tuple[Problem, ...] = ()
+
+
+def chosen_arrays(data: NpzData, arrays: ArrayFile, *, needs_labels: bool) -> ChosenArrays:
     """Which arrays of the file are what: as they were chosen, the others as they are found.
+
+    Raises:
+        ProblemError: Their names do not show it.
+    """
+    if data.inputs or data.outputs:
+        return _by_names(data, arrays)
+    layout = _chosen_layout(data, arrays, needs_labels=needs_labels)
+    sets = {
+        called: ArrayNames.of(features, labels)
+        for called, features, labels in (
+            ("validation", layout.validation_features, layout.validation_labels),
+            ("test", layout.test_features, layout.test_labels),
+        )
+        if features
+    }
+    return ChosenArrays(ArrayNames.of(layout.features, layout.labels), sets)
+
+
+def _chosen_layout(data: NpzData, arrays: ArrayFile, *, needs_labels: bool) -> ArrayLayout:
+    """The same of one array of examples and one of labels.
 
     Raises:
         ProblemError: Their names do not show it.
@@ -72,13 +141,74 @@ def chosen_layout(data: NpzData, arrays: ArrayFile, *, needs_labels: bool) -> Ar
             test_labels=data.test_labels or "",
         )
     try:
-        return find_layout(arrays.shapes, chosen, needs_labels=needs_labels)
+        return find_layout(
+            arrays.shapes, chosen, needs_labels=needs_labels, has_labels=not data.learns_inputs
+        )
     except AmbiguousArraysError as error:
         raise _ambiguous(arrays, error.wanted, error.wanted) from error
 
 
-def layout_of_set(data: NpzData, file: ArrayFile, of: SetFile) -> ArrayLayout:
+def _by_names(data: NpzData, arrays: ArrayFile) -> ChosenArrays:
+    """Arrays that are called as the inputs or outputs of a model; the others are found."""
+    inputs, outputs = ({name: name for name in names} for names in (data.inputs, data.outputs))
+    if not inputs or not outputs:
+        (first, *more) = (*inputs, *outputs)
+        shapes = {name: shape for name, shape in arrays.shapes.items() if name not in more}
+        chosen = ArrayLayout(data.features or "", first) if outputs else ArrayLayout(first)
+        if inputs:
+            chosen = replace(chosen, labels=data.labels or "")
+        elif isinstance(arrays, NpyFolder):
+            chosen = replace(chosen, features=chosen.features or arrays.path.stem)
+        try:
+            layout = find_layout(shapes, chosen)
+        except AmbiguousArraysError as error:
+            raise _ambiguous(arrays, error.wanted, error.wanted) from error
+        inputs = inputs or {"": layout.features}
+        outputs = outputs or {"": layout.labels}
+    training = ArrayNames(inputs, outputs)
+    sets, notes = dict[str, ArrayNames](), list[Problem]()
+    beside = {each.called for each in set_files(data)}
+    for called in ("validation", "test"):
+        found = counterparts(arrays.headers, training.all, Part[called.upper()])
+        missing = [name for name in training.all if name not in found]
+        if called in beside or not found:
+            continue
+        if missing:
+            notes.append(_incomplete(called, list(found.values()), missing))
+        else:
+            sets[called] = training.called(found)
+    return ChosenArrays(training, sets, tuple(notes))
+
+
+def _incomplete(called: str, found: Sequence[str], missing: Sequence[str]) -> Problem:
+    there, lacking = (", ".join(f'"{name}"' for name in names) for names in (found, missing))
+    return Problem(
+        code="data_set_incomplete",
+        severity=Severity.HINT,
+        field="data.path",
+        message=f"Arrays such as {there} seem to be a {called} set, and there are none of it for "
+        f"{lacking}: it is left out.",
+        hint="Save all arrays of the set, or nothing, if that is meant.",
+    )
+
+
+def arrays_of_set(data: NpzData, file: ArrayFile, of: SetFile, training: ArrayNames) -> ArrayNames:
     """Which arrays of a set's own file are what; they may be called otherwise than the training's.
+
+    Raises:
+        ProblemError: Their names do not show it.
+    """
+    if data.inputs or data.outputs:
+        found = counterparts(file.headers, training.all, Part[of.called.upper()])
+        return training.called(
+            {name: name if name in file.headers else found.get(name, name) for name in training.all}
+        )
+    layout = _layout_of_set(data, file, of)
+    return ArrayNames.of(layout.features, layout.labels)
+
+
+def _layout_of_set(data: NpzData, file: ArrayFile, of: SetFile) -> ArrayLayout:
+    """The same of one array of examples and one of labels.
 
     Raises:
         ProblemError: Their names do not show it.
@@ -89,8 +219,9 @@ def layout_of_set(data: NpzData, file: ArrayFile, of: SetFile) -> ArrayLayout:
     )
     if not features and isinstance(file, NpyFolder):
         features = file.path.stem
+    chosen, part = ArrayLayout(features, labels), Part[of.called.upper()]
     try:
-        return find_layout(file.shapes, ArrayLayout(features, labels), Part[of.called.upper()])
+        return find_layout(file.shapes, chosen, part, has_labels=not data.learns_inputs)
     except AmbiguousArraysError as error:
         raise _ambiguous(file, error.wanted, f"{of.called}_{error.wanted}") from error
 

@@ -5,7 +5,7 @@
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
@@ -88,6 +88,7 @@ def find_layout(
     of_set: Part = Part.TRAINING,
     *,
     needs_labels: bool = True,
+    has_labels: bool = True,
 ) -> ArrayLayout:
     """Which arrays are examples and labels, and which of them are of sets held out.
 
@@ -96,6 +97,7 @@ def find_layout(
         chosen: Those that were chosen.
         of_set: The set that the whole file is of.
         needs_labels: Without it there may be none.
+        has_labels: Without it there are none, whatever arrays are called.
 
     Raises:
         AmbiguousArraysError: The names do not show it.
@@ -104,8 +106,10 @@ def find_layout(
     features = chosen.features or _detected_features(names, shapes, chosen.labels, of_set)
     beside = next((each for each in names if each.whole == features), None) or _name(features)
     others = [each for each in names if each.whole != features]
-    labels = chosen.labels or _detected_labels(others, beside, shapes)
-    if not labels and needs_labels:
+    labels = ""
+    if has_labels:
+        labels = chosen.labels or _detected_labels(others, beside, shapes)
+    if not labels and needs_labels and has_labels:
         raise AmbiguousArraysError("labels")
     layout = ArrayLayout(features, labels)
     for part, picked in (
@@ -131,6 +135,27 @@ def _detected_set(
     found = [each.whole for each in of_set if _is_counterpart(each, features)]
     of_labels = [each.whole for each in of_set if labels and _is_counterpart(each, labels)]
     return found[0] if len(found) == 1 else "", of_labels[0] if len(of_labels) == 1 else ""
+
+
+def counterparts(there: Iterable[str], training: Collection[str], part: Part) -> dict[str, str]:
+    """The arrays of a set held out, by those of the training set that they are called after.
+
+    Args:
+        there: All arrays.
+        training: Those that are trained on.
+        part: The set.
+
+    Returns:
+        Without those that there is none for, or several.
+    """
+    of_set = [each for each in map(_name, there) if each.part is part]
+    of_set = [each for each in of_set if each.whole not in training]
+    found = {}
+    for name in training:
+        called = [each.whole for each in of_set if _is_counterpart(each, _name(name))]
+        if len(called) == 1:
+            found[name] = called[0]
+    return found
 
 
 def _is_counterpart(held_out: _Name, training: _Name) -> bool:

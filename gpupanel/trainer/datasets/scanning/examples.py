@@ -1,6 +1,6 @@
 """Scans the examples of any source, as it gives them to a training."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -72,13 +72,15 @@ def scan_examples(
         parts["validation"] = found.validation
     if found.test is not None:
         parts["test"] = found.test
+    are_arrays, named = found.arrays_of is not None, _columns_of(found, has_columns=has_columns)
     first = Scanned(
         sets={name: _listed(name, part, name_of) for name, part in parts.items()},
         target=found.target,
-        class_names=found.class_names,
-        feature_shape=found.training.feature_shape,
+        class_names=() if are_arrays else found.class_names,
+        feature_shape=() if found.inputs else found.training.feature_shape,
         formats={str(found.training.features.dtype): sum(map(len, parts.values()))},
         groups=found.groups,
+        are_arrays=are_arrays,
         is_complete=False,
         problems=found.notes,
     )
@@ -88,19 +90,34 @@ def scan_examples(
     columns: tuple[ScannedColumn, ...] = ()
     problems = list(found.notes)
     for name, part in parts.items():
-        is_row = len(part.feature_shape) == 1 and part.feature_shape[0] <= _WIDEST
         scan = _SetScan(part, first.sets[name], on_progress, digests_of, done, total)
-        sets[name] = scan.scanned(as_columns=has_columns and is_row)
+        sets[name] = scan.scanned(list(named.values()))
         done += len(part)
-        facts = scan.numbers.facts() if scan.numbers is not None else ()
+        facts = dict(zip(named, scan.numbers.facts(), strict=True)) if scan.numbers else {}
         if name == "training" and facts:
-            columns = tuple(_column(place, each) for place, each in enumerate(facts[:MOST_COLUMNS]))
+            columns = tuple(_column(*each) for each in list(facts.items())[:MOST_COLUMNS])
             problems += _constant(facts)
-        named = ((f"feature {place + 1:,}", each) for place, each in enumerate(facts))
-        problems += values_far_outside(named, first.sets[name].name_of)
-        if not found.class_names:
+        problems += values_far_outside(facts.items(), first.sets[name].name_of)
+        if not found.class_names and not are_arrays:
             problems += _odd_values(part.labels, first.sets[name])
     return replace(first, sets=sets, columns=columns, is_complete=True, problems=tuple(problems))
+
+
+def _columns_of(found: DataSet, *, has_columns: bool) -> dict[str, int]:
+    """The numbers of an example that are scanned as columns: their names and places in its row."""
+    shape = found.training.feature_shape
+    if not has_columns or len(shape) != 1 or shape[0] > _WIDEST:
+        return {}
+    if found.inputs:
+        return {
+            f"{each.name} {place - each.start + 1:,}": place
+            for each in found.inputs
+            if len(each.shape) == 1 and not each.are_pixels
+            for place in range(each.start, each.end)
+        }
+    if found.training.features.dtype == np.uint8:
+        return {}
+    return {f"feature {place + 1:,}": place for place in range(shape[0])}
 
 
 def _listed(name: SetName, part: Examples, name_of: NameOf) -> ExamplesOfSet:
@@ -119,14 +136,19 @@ class _SetScan:
     total: int
     numbers: NumberScan | None = None
 
-    def scanned(self, *, as_columns: bool) -> ExamplesOfSet:
+    def scanned(self, columns: list[int]) -> ExamplesOfSet:
+        """All of its examples.
+
+        Args:
+            columns: The numbers of a row that are scanned, too.
+        """
         part, count = self.part, len(self.part)
         digests = np.zeros((count, 2), np.uint64)
         is_readable = np.ones(count, np.bool_)
         unreadable: dict[int, str] = {}
-        if as_columns and count and part.features.dtype != np.uint8:
+        if columns and count:
             sample = self._read(sampled_indices(count))[0]
-            self.numbers = NumberScan(sample)
+            self.numbers = NumberScan(sample[:, columns])
         step = max(1, min(_MOST_ROWS, _CHUNK_BYTES // max(1, part.example_bytes)))
         for first in range(0, count, step):
             indices = np.arange(first, min(count, first + step), dtype=np.int32)
@@ -139,7 +161,7 @@ class _SetScan:
                     unreadable[int(indices[place])] = why
             digests[indices[kept]] = self.digests_of(part, indices[kept], rows)
             if self.numbers is not None and len(rows):
-                self.numbers.take(rows, indices[kept])
+                self.numbers.take(rows[:, columns], indices[kept])
         self.on_progress(_DOING, self.done_before + count, self.total)
         return replace(self.listed, digests=digests, is_readable=is_readable, unreadable=unreadable)
 
@@ -160,9 +182,9 @@ class _SetScan:
         return np.concatenate(rows) if rows else empty, errors
 
 
-def _column(place: int, facts: NumberFacts) -> ScannedColumn:
+def _column(name: str, facts: NumberFacts) -> ScannedColumn:
     return ScannedColumn(
-        name=f"feature {place + 1:,}",
+        name=name,
         holds="number",
         least=facts.least,
         greatest=facts.greatest,
@@ -171,8 +193,8 @@ def _column(place: int, facts: NumberFacts) -> ScannedColumn:
     )
 
 
-def _constant(facts: tuple[NumberFacts, ...]) -> list[Problem]:
-    same = [f"feature {place + 1:,}" for place, each in enumerate(facts) if each.is_constant]
+def _constant(facts: Mapping[str, NumberFacts]) -> list[Problem]:
+    same = [name for name, each in facts.items() if each.is_constant]
     if not same:
         return []
     shown = ", ".join(same[:5]) + (", ..." if len(same) > 5 else "")

@@ -38,6 +38,8 @@ def example_of(part: PartOfSet, place: int, scanned: Scanned) -> ScannedExample:
 def label_text(label: Array, scanned: Scanned) -> str:
     """A label as people read it."""
     names = scanned.class_names
+    if scanned.are_arrays:
+        return ""  # nobody reads an array
     if scanned.target is Target.CLASSES and names:
         return names[int(label)]
     if scanned.target is Target.LABELS:

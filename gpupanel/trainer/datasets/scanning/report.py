@@ -87,7 +87,8 @@ def _parts(
         whole["validation"] = PartOfSet("validation", test.whole)
         return _in_order(whole), ()
     training = whole["training"].whole
-    classes = training.labels if scanned.target is Target.CLASSES else None
+    is_of_classes = scanned.target is Target.CLASSES and not scanned.are_arrays
+    classes = training.labels if is_of_classes else None
     try:
         kept, held = divide(training.count, data, request.seed, classes, scanned.groups)
     except ProblemError as error:

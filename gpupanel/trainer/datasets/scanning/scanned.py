@@ -50,6 +50,9 @@ class Scanned:
 
     Attributes:
         sets: The source's own, before any examples are held out.
+        class_names: In the order of their numbers; empty where labels are arrays.
+        feature_shape: Empty where examples have several inputs.
+        are_arrays: The labels are, or those of several outputs in a row.
         unlabelled: Examples beside these, which nothing says anything about.
         groups: As :class:`~gpupanel.trainer.datasets.examples.DataSet` has them.
         unreadable_share: The part of the files that may be unreadable; ``None``: nothing is
@@ -69,6 +72,7 @@ class Scanned:
     arrays: tuple[ScannedArray, ...] = ()
     groups: Array | None = None
     unreadable_share: float | None = None
+    are_arrays: bool = False
     is_complete: bool = True
     problems: tuple[Problem, ...] = ()
 

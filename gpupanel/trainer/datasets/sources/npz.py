@@ -1,52 +1,39 @@
 """Examples and labels in NumPy's files; which arrays they are is found where nobody chose."""
 
 import contextlib
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 from typing_extensions import override
 
-from gpupanel.domain.data import Axes, NpzData, Scaling, Target
+from gpupanel.domain.data import NpzData, Scaling, Target
+from gpupanel.domain.data_source import LABEL_FIELDS
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.scan import ScannedArray
-from gpupanel.files.npy_members import NpyHeader
-from gpupanel.trainer.datasets.arrays.axes import (
-    ChannelsMoved,
-    check_axes,
-    examples_last,
-    in_usual_order,
-)
 from gpupanel.trainer.datasets.arrays.chosen import (
-    SetFile,
+    ArrayNames,
     array_choices,
-    chosen_layout,
-    layout_of_set,
+    arrays_of_set,
+    chosen_arrays,
     set_files,
 )
-from gpupanel.trainer.datasets.arrays.files import ArrayFile, NpyFolder, open_arrays
+from gpupanel.trainer.datasets.arrays.files import NpyFolder, open_arrays
 from gpupanel.trainer.datasets.arrays.layout import ArrayLayout
-from gpupanel.trainer.datasets.arrays.npy_rows import NpyRows
+from gpupanel.trainer.datasets.arrays.set_arrays import ReadArrays, SetArrays, class_names_of
 from gpupanel.trainer.datasets.arrays.single_array import ArraySource
-from gpupanel.trainer.datasets.checks import (
-    NUMBER_KINDS,
-    ArrayName,
-    check_lengths,
-    checked_features,
-    stays_on_disk,
-)
+from gpupanel.trainer.datasets.checked_form import check_plain
 from gpupanel.trainer.datasets.examples import (
     AllExamples,
     DataSet,
     Examples,
-    Features,
+    PackedOutput,
     chained,
 )
 from gpupanel.trainer.datasets.file_prints import DataFiles
-from gpupanel.trainer.datasets.labels import Labels, checked_labels
-from gpupanel.trainer.datasets.named_labels import are_names, class_numbers, names_in
+from gpupanel.trainer.datasets.labels import Labels
+from gpupanel.trainer.datasets.packed_outputs import packed_labels
 from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
 from gpupanel.trainer.datasets.source import Found, Reading
 from gpupanel.trainer.parts.class_names import are_numbers
@@ -76,56 +63,80 @@ def read_all_npz(data: NpzData, *, needs_labels: bool) -> AllExamples:
 
 def _opened(data: NpzData, *, needs_labels: bool = True) -> "_Arrays":
     file = open_arrays(Path(data.path))
-    return _Arrays(data, file, chosen_layout(data, file, needs_labels=needs_labels), "data.path")
-
-
-def _opened_set(data: NpzData, of: SetFile) -> "_Arrays":
-    file = open_arrays(Path(of.path), of.key)
-    return _Arrays(data, file, layout_of_set(data, file, of), of.key)
+    chosen = chosen_arrays(data, file, needs_labels=needs_labels)
+    training = SetArrays(data, file, chosen.training, "data.path")
+    sets = dict[str, SetArrays]()
+    for each in set_files(data):
+        of_set = open_arrays(Path(each.path), each.key)
+        names = arrays_of_set(data, of_set, each, chosen.training)
+        sets[each.called] = SetArrays(data, of_set, names, each.key)
+    for called, names in chosen.sets.items():
+        sets.setdefault(called, SetArrays(data, file, names, "data.features"))
+    return _Arrays(data, training, sets, chosen.notes)
 
 
 @dataclass(frozen=True, slots=True)
 class _Arrays:
-    """The arrays of a file, and which of them are what.
+    """The arrays of all sets.
 
     Attributes:
-        key: The profile key that says where the file is.
+        sets: Those that are held out, by their names.
+        notes: On arrays that are left out.
     """
 
     data: NpzData
-    file: ArrayFile
-    layout: ArrayLayout
-    key: str
+    training: SetArrays
+    sets: Mapping[str, SetArrays]
+    notes: tuple[Problem, ...]
 
     def data_set(self, *, must_differ: bool) -> DataSet:
-        layout = self.layout
-        self.file.header(layout.labels, "data.labels")  # what is missing is said first
-        features = self._features(layout.features, "features")
-        labels = self._labels(layout.labels, features, must_differ=must_differ)
-        sets = self._sets()
+        read = self.training.read(must_differ=must_differ)
         held = {
-            name: arrays.held_out(features, labels, self.layout) for name, arrays in sets.items()
+            called: arrays.read_held_out(read, self.training.names)
+            for called, arrays in self.sets.items()
         }
-        pixels = features.dtype == np.uint8
+        names = {
+            output: class_names_of(
+                labels,
+                [each.labels[output] for each in held.values()],
+                None if output else self.data.class_count,
+            )
+            for output, labels in read.labels.items()
+        }
+        sets = {
+            called: Examples(each.features, _in_one(each, names)[0].array)
+            for called, each in {"training": read, **held}.items()
+        }
+        labels, outputs = _in_one(read, names)
+        pixels = read.features.dtype == np.uint8 and not read.inputs
         return DataSet(
-            training=Examples(features=features, labels=labels.array),
-            test=held.get("test"),
-            validation=held.get("validation"),
-            class_names=self._class_names(labels, held.values()),
+            training=sets["training"],
+            test=sets.get("test"),
+            validation=sets.get("validation"),
+            class_names=names.get("", ()),
+            arrays_of=labels.target if labels.are_arrays else None,
+            learns_inputs=self.data.learns_inputs,
+            inputs=read.inputs,
+            outputs=outputs,
             scaling=Scaling.DIVIDE if pixels else Scaling.NONE,
             greatest=255.0 if pixels else 1.0,
-            files=self._files(sets),
+            files=self._files(),
+            notes=self.notes,
         )
 
     def all_examples(self, *, needs_labels: bool) -> AllExamples:
-        if not self.layout.labels:
+        has_labels = bool(self.training.names.outputs)
+        if not has_labels and not self.data.learns_inputs:
             return self._without_labels()
         try:
             found = self.data_set(must_differ=False)
         except ProblemError as error:
-            if needs_labels or not {each.field for each in error.problems} <= {"data.labels"}:
+            if needs_labels or not {each.field for each in error.problems} <= LABEL_FIELDS:
                 raise
             return self._without_labels()
+        if not needs_labels and not found.inputs and found.arrays_of is not None:
+            return self._without_labels()
+        check_plain(self.data, found.form)
         whole = chained([found.training, *filter(None, (found.validation, found.test))])
         return AllExamples(
             features=whole.features,
@@ -140,7 +151,7 @@ class _Arrays:
         )
 
     def _without_labels(self) -> AllExamples:
-        features = self._features(self.layout.features, "features")
+        features, _ = self.training.features()
         names = tuple(str(number) for number in range(self.data.class_count or 0))
         return AllExamples(
             features=features,
@@ -151,136 +162,32 @@ class _Arrays:
             class_count_is_known=not self.data.counts_classes_by_labels,
         )
 
-    def _sets(self) -> dict[str, "_Arrays"]:
-        """The sets beside the training examples: in files of their own, or in this one."""
-        data, layout = self.data, self.layout
-        sets = {each.called: _opened_set(data, each) for each in set_files(data)}
-        for called, features, labels in (
-            ("validation", layout.validation_features, layout.validation_labels),
-            ("test", layout.test_features, layout.test_labels),
-        ):
-            if features and called not in sets:
-                of_set = ArrayLayout(features, labels)
-                sets[called] = _Arrays(data, self.file, of_set, "data.features")
-        return sets
-
-    def held_out(self, training: Features, labels: Labels, layout: ArrayLayout) -> Examples:
-        """The examples of a set that is not trained on, which fit those that are.
-
-        Args:
-            training: Examples that are trained on.
-            labels: Theirs.
-            layout: What their arrays are called.
-        """
-        mine = self.layout
-        features = self._features(mine.features, "features")
-        if features.shape[1:] != training.shape[1:] or features.dtype != training.dtype:
-            raise self._misfit(
-                f'one example of "{mine.features}" in {self.file.path} has the shape '
-                f"{features.shape[1:]} ({features.dtype}), and one of "
-                f'"{layout.features}" that is trained on {training.shape[1:]} ({training.dtype})'
-            )
-        name = self._name(mine.labels, "labels")
-        raw = self.file.read(mine.labels, name.field)
-        if labels.names and not are_names(raw):
-            raise self._misfit(
-                f'"{mine.labels}" in {self.file.path} holds {raw.dtype} values, and '
-                f'"{layout.labels}" names of classes'
-            )
-        raw = class_numbers(raw, labels.names, name) if labels.names else raw
-        is_counted = self.data.class_count or labels.names or labels.array.ndim == 2
-        count = labels.outputs if is_counted else None
-        found = checked_labels(raw, name, labels.target, count or None, must_differ=False)
-        check_lengths(features, found.array, self._name(mine.features, "features"), name)
-        if found.array.shape[1:] != labels.array.shape[1:]:
-            raise self._misfit(
-                f'"{mine.labels}" in {self.file.path} has {found.array.shape[1:]} numbers an '
-                f'example, and "{layout.labels}" {labels.array.shape[1:]}'
-            )
-        return Examples(features, found.array)
-
-    def _misfit(self, what: str) -> ProblemError:
-        return ProblemError(
-            Problem(
-                code="data_test_set_misfit",
-                field=self.key,
-                message=f"What is held out does not fit what is trained on: {what}.",
-                hint="Save both from the same kind of examples and labels.",
-            )
-        )
-
-    def _features(self, name: str, key: Literal["features", "labels"]) -> Features:
-        of = self._name(name, key)
-        header = self.file.header(name, of.field)
-        if isinstance(self.file, NpyFolder) and header is not None and self._streams(header):
-            check_axes(header.shape, self.data.axes, of)
-            rows = NpyRows(self.file.place(name), header, of)
-            return ChannelsMoved(rows) if self.data.axes is Axes.CHANNELS_FIRST else rows
-        axes = self.data.axes
-        if header is not None and not header.is_fortran and axes is not Axes.EXAMPLES_LAST:
-            check_axes(header.shape, axes, of)
-            is_first = axes is Axes.CHANNELS_FIRST
-            return self.file.read_features(name, of, channels_first=is_first)
-        array = in_usual_order(self.file.read(name, of.field), self.data.axes, of)
-        return checked_features(array, of)
-
-    def _streams(self, header: NpyHeader) -> bool:
-        """Whether an array stays on disk."""
-        if header.is_fortran or self.data.axes is Axes.EXAMPLES_LAST:
-            return False  # its examples do not lie in one piece
-        if header.dtype.kind not in NUMBER_KINDS or 0 in header.shape:
-            return False  # a problem of its own
-        return bool(header.shape) and stays_on_disk(header.shape, header.dtype, self.data.cache)
-
-    def _labels(self, name: str, features: Features, *, must_differ: bool) -> Labels:
-        of, data = self._name(name, "labels"), self.data
-        raw = self.file.read(name, of.field)
-        names: tuple[str, ...] = ()
-        if are_names(raw) and data.predicts in (None, Target.CLASSES):
-            names = names_in(raw)
-            raw = class_numbers(raw, names, of)
-        count = data.class_count or len(names) or None
-        labels = checked_labels(raw, of, data.predicts, count, must_differ=must_differ)
-        labels = replace(labels, names=names)
-        of_features = self._name(self.layout.features, "features")
-        if self.data.axes is None and features.shape[0] != len(labels.array) == features.shape[-1]:
-            raise examples_last(of_features)
-        check_lengths(features, labels.array, of_features, of)
-        return labels
-
-    def _class_names(self, labels: Labels, held_out: Iterable[Examples]) -> tuple[str, ...]:
-        if labels.names:
-            more = range(len(labels.names), labels.outputs)
-            return (*labels.names, *map(str, more))
-        count = labels.outputs
-        if labels.target is Target.CLASSES and not self.data.class_count:
-            count = max(count, *(int(each.labels.max()) + 1 for each in held_out), 0)
-        return tuple(str(number) for number in range(count))
-
-    def _files(self, sets: Mapping[str, "_Arrays"]) -> DataFiles | None:
+    def _files(self) -> DataFiles | None:
         # Also of what is held in memory, as it may stay on disk when the run goes on.
-        everything = (self, *sets.values())
+        everything = (self.training, *self.sets.values())
         if not any(isinstance(each.file, NpyFolder) for each in everything):
             return None
+        file = self.training.file
         beside = {
-            name: (each.file.path.parent, each.places())
-            for name, each in sets.items()
-            if each.file is not self.file
+            called: (each.file.path.parent, each.places())
+            for called, each in self.sets.items()
+            if each.file is not file
         }
-        inside = [each for each in everything if each.file is self.file]
+        inside = [each for each in everything if each.file is file]
         places = dict.fromkeys(place for each in inside for place in each.places())
-        return DataFiles(self.file.path.parent, places, beside)
+        return DataFiles(file.path.parent, places, beside)
 
-    def places(self) -> list[Path]:
-        """The files that the arrays are in."""
-        if not isinstance(self.file, NpyFolder):
-            return [self.file.path]
-        names = (self.layout.features, self.layout.labels)
-        return [self.file.place(name) for name in names if name]
 
-    def _name(self, name: str, key: Literal["features", "labels"]) -> ArrayName:
-        field = f"data.{key}" if self.key in ("data.path", "data.features") else self.key
-        return ArrayName(source=str(self.file.path), name=name, field=field)
+def _in_one(
+    read: ReadArrays, class_names: Mapping[str, tuple[str, ...]]
+) -> tuple[Labels, tuple[PackedOutput, ...]]:
+    """The labels of a set, and of which outputs they are; none where they are of one."""
+    if not read.labels:
+        none = np.zeros(read.features.shape[0], np.int32)
+        return Labels(none, Target.VALUES, outputs=0, are_arrays=True), ()
+    if "" in read.labels:
+        return read.labels[""], ()
+    return packed_labels(read.labels, class_names)
 
 
 class _Npz(ArraySource[NpzData]):
@@ -297,10 +204,17 @@ class _Npz(ArraySource[NpzData]):
     @override
     def find(self, data: NpzData, reading: Reading) -> Found:
         arrays = open_arrays(Path(data.path))
-        offers = dict.fromkeys((each.name for each in fields(ArrayLayout)), array_choices(arrays))
+        keys = ("inputs", *(each.name for each in fields(ArrayLayout)))
+        offers = dict.fromkeys(keys, array_choices(arrays))
         found: dict[str, str] = {}
+        training = ArrayNames({}, {})
         with contextlib.suppress(ProblemError):  # reading says it
-            found = asdict(chosen_layout(data, arrays, needs_labels=False))
+            chosen = chosen_arrays(data, arrays, needs_labels=False)
+            training = chosen.training
+            found = _found("", training)
+            if "" in training.inputs and "" in training.outputs:
+                for called, names in chosen.sets.items():
+                    found |= _found(f"{called}_", names)
         for each in set_files(data):
             keys = f"{each.called}_features", f"{each.called}_labels"
             offers |= dict.fromkeys(keys, ())
@@ -308,8 +222,8 @@ class _Npz(ArraySource[NpzData]):
             with contextlib.suppress(ProblemError):
                 file = open_arrays(Path(each.path))
                 offers |= dict.fromkeys(keys, array_choices(file))
-                layout = layout_of_set(data, file, each)
-                found |= dict(zip(keys, (layout.features, layout.labels), strict=True))
+                if not (data.inputs or data.outputs):
+                    found |= _found(f"{each.called}_", arrays_of_set(data, file, each, training))
         return Found(offers=offers, found={name: value for name, value in found.items() if value})
 
     @override
@@ -320,6 +234,12 @@ class _Npz(ArraySource[NpzData]):
             on_first_report(replace(scanned, arrays=arrays))
 
         return replace(super().scan(data, reading, report_first), arrays=arrays)
+
+
+def _found(before: str, names: ArrayNames) -> dict[str, str]:
+    """The arrays of a set with one input and one output, by the keys of their settings."""
+    found = {"features": names.inputs.get(""), "labels": names.outputs.get("")}
+    return {f"{before}{key}": name for key, name in found.items() if name}
 
 
 def _scanned_arrays(data: NpzData) -> tuple[ScannedArray, ...]:

@@ -9,9 +9,8 @@ from typing_extensions import override
 
 from gpupanel.domain.data import PythonData
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.trainer.datasets.array_labels import arrays_refused
+from gpupanel.trainer.datasets.checked_form import check_plain
 from gpupanel.trainer.datasets.examples import AllExamples, DataSet
-from gpupanel.trainer.datasets.packed_inputs import inputs_refused
 from gpupanel.trainer.datasets.python_sets import LoadedSets, load_misfit
 from gpupanel.trainer.datasets.source import Reading, Source, all_examples
 from gpupanel.trainer.parts.loaded_parts import PARTS_OF_DATA, parts_by_name
@@ -69,11 +68,7 @@ class _Python(Source[PythonData]):
     def read_all(self, data: PythonData, reading: Reading, *, needs_labels: bool) -> AllExamples:
         del needs_labels  # there are always some
         found = self.read(data, replace(reading, must_differ=False))
-        who = "an evaluation or a prediction takes"
-        if found.inputs:
-            raise ProblemError(inputs_refused(data, found.inputs, who))
-        if found.arrays_of is not None:
-            raise ProblemError(arrays_refused(data, found.label_shape, who))
+        check_plain(data, found.form)
         return all_examples(found)
 
 

@@ -14,6 +14,7 @@ from gpupanel.domain.empty_words import EmptyWords
 from gpupanel.domain.problem import Fix, Problem, ProblemError
 from gpupanel.domain.table_data import TableData
 from gpupanel.domain.visible_text import visible_line
+from gpupanel.trainer.datasets.checked_form import check_plain
 from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.examples import (
     AllExamples,
@@ -42,6 +43,11 @@ from gpupanel.trainer.datasets.tables.column_scan import (
 )
 from gpupanel.trainer.datasets.tables.further_sets import further_sets
 from gpupanel.trainer.datasets.tables.leaks import leaks
+from gpupanel.trainer.datasets.tables.named_inputs import (
+    divided,
+    notes_on_inputs,
+    with_inputs_alone,
+)
 from gpupanel.trainer.datasets.tables.number_notes import numbers_for_missing
 from gpupanel.trainer.datasets.tables.problems import target_is_feature
 from gpupanel.trainer.datasets.tables.recipe import (
@@ -73,19 +79,19 @@ class _TableSource(Source[TableData]):
         path = Path(data.path)
         table = opened(data, reading, recipe)
         targets = targets_of(data, table.names, known)
-        found = TableExamples(
-            data,
-            table,
-            target_places(table, targets, needs_labels=True),
-            recipe.features if recipe else feature_columns(data, table, targets),
+        data = with_inputs_alone(data, table, targets)
+        features, inputs = divided(
+            data, recipe.features if recipe else feature_columns(data, table, targets)
         )
+        places = target_places(table, targets, needs_labels=True)
+        found = TableExamples(data, table, places, features)
         used = (*targets, *(each.name for each in found.features))
         check_written(data, table.overview, used)
         check_columns(path, [table.columns[place] for place in found.targets])
         if recipe is not None:
-            features = {feature.name for feature in recipe.features}
+            learned = {feature.name for feature in recipe.features}
             for name in targets:
-                if name in features:
+                if name in learned:
                     raise target_is_feature(name)
             found.check_categories()
         is_trained = recipe is None
@@ -117,6 +123,7 @@ class _TableSource(Source[TableData]):
             test=further.examples("test"),
             validation=further.examples("validation"),
             class_names=labels.class_names,
+            inputs=inputs,
             scaling=data.scaling,
             files=DataFiles(path.parent, [path], further.files),
             recipe=made.model_dump_json(),
@@ -124,16 +131,21 @@ class _TableSource(Source[TableData]):
             groups=found.groups(rows),
             columns=column_summaries(data, table, targets),
             cells=RowColumns((ChosenRows(table, rows), *further.rows.values()), targets),
-            notes=(
-                *hints(data, table, targets, None if rows is None else len(rows)),
-                *(target_notes(data, labels, targets) if known is None else ()),
-                *further.notes,
-                *(leaks(data, found, labels.array, labels.predicts) if is_trained else ()),
+            notes=notes_on_inputs(
+                data,
+                (
+                    *hints(data, table, targets, None if rows is None else len(rows)),
+                    *(target_notes(data, labels, targets) if known is None else ()),
+                    *further.notes,
+                    *(leaks(data, found, labels.array, labels.predicts) if is_trained else ()),
+                ),
             ),
         )
 
     @override
     def read_all(self, data: TableData, reading: Reading, *, needs_labels: bool) -> AllExamples:
+        if data.inputs:
+            check_plain(data, self.read(data, replace(reading, recipe="", must_differ=False)).form)
         recipe = recipe_of(reading)
         if recipe is None:
             raise _without_recipe()

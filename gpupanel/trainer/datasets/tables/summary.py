@@ -163,7 +163,7 @@ def _detail(
     if column.name in targets:
         return f"predicted{said}"
     if column.name in data.ignore:
-        return "left out, as chosen"
+        return "left out, as chosen" if not data.inputs else "left out: of no input"
     if column.name == data.group:
         return "rows of the same are held out together"
     if column.missing >= table.rows:

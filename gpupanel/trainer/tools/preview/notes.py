@@ -40,7 +40,8 @@ def odd_notes(
         yield from value_notes(files, request.seed)
         yield from content_notes(files, request.seed)
     if request.task == "train":
-        yield from label_doubts(data_set, request.data)
+        if data_set.arrays_of is None:
+            yield from label_doubts(data_set, request.data)
         are_pixels = data_set.training.features.dtype == np.uint8
         if not are_pixels and not data_set.columns and data_set.texts is None:
             held_out = {"validation": data_set.validation, "test": data_set.test}

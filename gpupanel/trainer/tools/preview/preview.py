@@ -26,7 +26,8 @@ from gpupanel.domain.preview import (
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.code_file import read_code_file
 from gpupanel.trainer.augmentation.image_checks import check_images
-from gpupanel.trainer.datasets.example_previews import example_preview, label_texts
+from gpupanel.trainer.datasets.checked_form import check_plain
+from gpupanel.trainer.datasets.example_previews import example_preview, label_texts, seen
 from gpupanel.trainer.datasets.examples import (
     Array,
     DataSet,
@@ -105,6 +106,8 @@ def _preview_of_data(request: PreviewRequest) -> tuple[DataPreview, tuple[Proble
             unlabelled = DataPreview(target=target, offers=found.offers, found=found.found)
             return _of_features(request, unlabelled), ()
         data_set = read_data(data, _reading(request))
+        if request.task != "train":
+            check_plain(data, data_set.form)
         parts = split(data_set, data, request.seed)
         trained, held_out = _epoch_counts(request, parts)
         for part in filter(None, (data_set.training, data_set.validation, data_set.test)):
@@ -131,10 +134,11 @@ def _preview_of_data(request: PreviewRequest) -> tuple[DataPreview, tuple[Proble
         trained_count=trained,
         held_out_count=held_out,
         feature_shape=data_set.training.feature_shape,
+        form=data_set.form,
         target=data_set.target,
         value_count=_value_count(data_set),
         offers=found.offers,
-        found={**found.found, "predicts": data_set.target},
+        found={**found.found, **_found_target(data_set)},
         class_counts=_class_counts(data_set, data_set.training),
         examples=examples,
         augmented=augmented,
@@ -181,6 +185,8 @@ def _epoch_counts(request: PreviewRequest, divided: Split) -> tuple[int, int]:
     if request.task != "train":
         return 0, 0
     trained = 0
+    if divided.data.arrays_of is not None:  # planning says what cannot be done with these
+        return len(divided.training), len(divided.validation or ())
     with contextlib.suppress(ProblemError):  # planning says why rare classes cannot be repeated
         trained = len(make_epoch_order(request.data, divided, request.seed))
     return trained, len(divided.validation or ())
@@ -263,7 +269,7 @@ def _check_some(examples: Examples, seed: int) -> None:
 
 
 def _class_counts(data: DataSet, training: Examples) -> tuple[tuple[str, int], ...]:
-    if not data.class_names:
+    if not data.class_names or data.arrays_of is not None:
         return ()
     if data.target is Target.LABELS:
         counts = np.count_nonzero(training.labels, axis=0)
@@ -282,12 +288,11 @@ def _examples(data: DataSet, request: PreviewRequest) -> tuple[Previews, Preview
     drawn = np.random.default_rng(request.seed).choice(len(training), count, replace=False)
     indices = drawn.astype(np.int32)
     labels = list(label_texts(data, training.labels[indices]))
-    features = training.read(indices)
+    features, greatest = seen(training.read(indices), data)
     shown = features, _augmented(data, request, training, indices[:_AUGMENTED])
     plain, augmented = (
         tuple(
-            example_preview(*pair, data.greatest, data.words)
-            for pair in zip(labels, each, strict=False)
+            example_preview(*pair, greatest, data.words) for pair in zip(labels, each, strict=False)
         )
         for each in shown
     )
@@ -303,6 +308,8 @@ def _augmented(
         ProblemError: They cannot be changed so.
     """
     augmentation = request.data.chosen_augmentation
+    if not data.form.is_plain:  # likewise
+        return np.empty((0, *training.feature_shape), np.float32)
     check_images(augmentation, training.feature_shape)
     if not augmentation.changes_anything or not len(indices):
         return np.empty((0, *training.feature_shape), np.float32)
@@ -311,7 +318,13 @@ def _augmented(
     return augmented_examples(data, augmentation, training.subset(indices), request.seed)
 
 
+def _found_target(data: DataSet) -> dict[str, Target]:
+    """What the labels were found to be; nothing where the profile alone says what is predicted."""
+    is_said = data.outputs or data.learns_inputs
+    return {} if is_said else {"predicts": data.target}
+
+
 def _value_count(data: DataSet) -> int:
-    if data.target is not Target.VALUES:
+    if data.target is not Target.VALUES or data.arrays_of is not None:
         return 0
     return math.prod(data.training.labels.shape[1:])

@@ -6,6 +6,7 @@ from pathlib import PurePath
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from gpupanel.domain.data import Target
+from gpupanel.domain.example_form import ExampleForm
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.visible_text import visible_line
@@ -165,11 +166,17 @@ class PreviewView(QWidget):
 
 
 def _facts(preview: DataPreview) -> str:
-    shape = " x ".join(str(length) for length in preview.feature_shape) or "one value"
+    shape = _shape(preview.feature_shape)
+    if preview.form.inputs:
+        shape = ", ".join(
+            f"{visible_line(name)} {_shape(each)}" for name, each in preview.form.inputs.items()
+        )
     parts = [f"{formatting.count(preview.example_count)} examples of {shape}"]
     if preview.texts is not None:
         parts = [f"{formatting.count(preview.example_count)} texts of {shape} words"]
     match preview.target:
+        case _ if preview.form.arrays_of is not None:
+            parts.append(_predicted(preview.form))
         case Target.VALUES if preview.value_count > 1:
             parts.append(f"{formatting.count(preview.value_count)} values are predicted")
         case Target.VALUES:
@@ -184,6 +191,21 @@ def _facts(preview: DataPreview) -> str:
         parts.append(f"{formatting.count(preview.test_example_count)} test examples")
     detected = _detected_sets(preview) + _detected_columns(preview) + _detected_form(preview)
     return f"{', '.join(parts)}.{detected}"
+
+
+def _shape(lengths: Sequence[int]) -> str:
+    return " x ".join(str(length) for length in lengths) or "one value"
+
+
+def _predicted(form: ExampleForm) -> str:
+    """What is to be predicted of an example, where it is no label."""
+    if form.learns_inputs:
+        return "each of which is predicted itself"
+    if len(form.outputs) == 1:
+        return f"the output {visible_line(form.outputs[0])} is predicted"
+    if form.outputs:
+        return f"the outputs {', '.join(map(visible_line, form.outputs))} are predicted"
+    return f"arrays of {_shape(form.label_shape)} are predicted"
 
 
 def _detected_form(preview: DataPreview) -> str:

@@ -1,6 +1,6 @@
 """Settings of the data that do nothing beside others, and files that are too many."""
 
-from gpupanel.domain.data import ImagesData, TableData
+from gpupanel.domain.data import ImagesData, NpzData, TableData
 from gpupanel.domain.files_below import MOST_FILES
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import DeviceSettings, Profile
@@ -9,7 +9,7 @@ from gpupanel.planning.prepare import prepare
 from tests.fakes.devices import CPU_ONLY
 
 
-def problems(data: ImagesData | TableData) -> dict[str, Problem]:
+def problems(data: ImagesData | TableData | NpzData) -> dict[str, Problem]:
     profile = Profile(data=data, devices=DeviceSettings(visible=("cpu",)))
     return {each.code: each for each in prepare(profile, CPU_ONLY).problems}
 
@@ -46,6 +46,25 @@ def test_that_a_group_needs_the_csv_whose_column_it_is() -> None:
     assert "data_key_unused" not in problems(used)
     assert used.chosen_group == "patient"
     assert used.model_copy(update={"group": None}).chosen_group == ""
+
+
+def test_that_what_is_of_one_array_is_unused_beside_several() -> None:
+    several = {"inputs": ["a", "b"], "outputs": {"c": "values"}}
+    for data, field, beside in (
+        (NpzData(path="/x.npz", features="x", **several), "data.features", "data.inputs"),
+        (NpzData(path="/x.npz", labels="y", **several), "data.labels", "data.outputs"),
+        (NpzData(path="/x.npz", predicts="values", **several), "data.predicts", "data.outputs"),
+        (NpzData(path="/x.npz", test_features="x", **several), "data.test_features", "data.inputs"),
+        (NpzData(path="/x.npz", autoencoder=True, **several), "data.autoencoder", "data.inputs"),
+        (NpzData(path="/x.npz", autoencoder=True, labels="y"), "data.labels", "data.autoencoder"),
+    ):
+        problem = problems(data)["data_key_unused"]
+        assert problem.field == field
+        assert beside in problem.message
+        assert problem.fix is not None
+        mended = apply_fix(Profile(data=data), problem.fix).data
+        assert isinstance(mended, NpzData)
+        assert "data_key_unused" not in problems(mended)
 
 
 def test_that_more_files_than_a_profile_holds_are_refused() -> None:

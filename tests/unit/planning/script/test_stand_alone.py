@@ -254,6 +254,22 @@ def test_that_each_kind_of_source_makes_every_script(data: DataSettings) -> None
         assert f"count, ({1 / 255!r}, 0.0))" in text
 
 
+@pytest.mark.parametrize(
+    "data",
+    [
+        NpzData(path="/x.npz", inputs=["a"]),
+        NpzData(path="/x.npz", outputs={"a": "values"}),
+        NpzData(path="/x.npz", autoencoder=True),
+        TableData(path="/x.csv", inputs={"a": ["b"]}),
+    ],
+    ids=repr,
+)
+def test_that_a_script_refuses_several_arrays_and_autoencoders(data: DataSettings) -> None:
+    with pytest.raises(ProblemError) as caught:
+        script(data=data, model=PythonModel(path="/model.py"))
+    assert [each.code for each in caught.value.problems] == ["script_without_arrays"]
+
+
 @pytest.mark.parametrize("data", EVERY_SOURCE_MARKED, ids=repr)
 def test_that_every_source_trains_a_saved_model_further_by_a_script(data: DataSettings) -> None:
     new_head = SAVED.model_copy(update={"head": Head.NEW, "frozen_layers": 2})

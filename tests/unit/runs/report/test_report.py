@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from gpupanel.cli.app import app
+from gpupanel.domain.data import NpzData, TableData
 from gpupanel.domain.event_details import LogicalDeviceAnswer, ReplicaSpeed
 from gpupanel.domain.events import (
     DataReady,
@@ -193,6 +194,23 @@ def test_that_a_report_says_what_a_training_was_and_reached(runs_dir: Path) -> N
         hashlib.sha256(layout.plan.read_bytes()).hexdigest(),
     ):
         assert expected in words, expected
+
+
+def test_that_a_report_says_which_columns_and_arrays_are_inputs_and_outputs(
+    runs_dir: Path,
+) -> None:
+    for data, expected in (
+        (
+            TableData(path="/t.csv", inputs={"user": ["age", "city"], "item": ["price"]}),
+            "user = age, city; item = price",
+        ),
+        (
+            NpzData(path="/x.npz", outputs={"mask": "classes", "size": "values"}),
+            "mask = classes, size = values",
+        ),
+    ):
+        run = trained(runs_dir / data.source, TRAINED.model_copy(update={"data": data}))
+        assert expected in Elements(page_of(ended(run))).words
 
 
 def test_that_a_report_says_since_when_more_layers_learned(runs_dir: Path) -> None:
