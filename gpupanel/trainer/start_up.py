@@ -25,6 +25,7 @@ from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.downloads.progress import OnDownload
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruption, Interruptions
+from gpupanel.trainer.models.array_classes import with_kept_arrays
 from gpupanel.trainer.models.kept_head import kept_classes, with_kept_classes
 from gpupanel.trainer.models.saved_recipe import reading_to_train
 from gpupanel.trainer.started_run import StartedRun
@@ -206,7 +207,10 @@ def read_split(run: StartedRun, reading: Reading) -> Split:
     data = read_data(profile.data, reading)
     check_array_settings(profile, data)
     check_packed_settings(profile, data)
-    kept = kept_classes(profile.model, profile.data, run.start_model)
+    data = with_kept_arrays(data, profile.data, profile.model, run.start_model)
+    kept = None
+    if data.arrays_of is None:
+        kept = kept_classes(profile.model, profile.data, run.start_model)
     examples = with_kept_classes(split(data, profile.data, profile.training.seed), kept)
     misfit = shape_misfit(profile.model, profile.data, examples.training.feature_shape)
     if misfit is not None:

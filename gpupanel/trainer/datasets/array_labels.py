@@ -159,7 +159,8 @@ def arrays_refused(data: DataSource, shape: tuple[int, ...], who: str) -> Proble
 
 def _misfits(profile: Profile, data: DataSet) -> Iterator[Problem]:
     settings, training = profile.data, profile.training
-    if not profile.model.is_code:
+    model = profile.model
+    if not model.is_code and (model.has_new_head or not model.is_saved):
         who = f"a model of {profile.model.source} gives"
         yield arrays_refused(settings, data.label_shape, who)
     what = "the examples themselves" if data.learns_inputs else "arrays"

@@ -127,7 +127,8 @@ def check_packed_settings(profile: Profile, data: DataSet) -> None:
     if not data.inputs:
         return
     found = []
-    if not profile.model.is_code:
+    model = profile.model
+    if not model.is_code and (model.has_new_head or not model.is_saved):
         who = f"a model of {profile.model.source} takes"
         found.append(inputs_refused(profile.data, data.inputs, who))
     if profile.data.chosen_augmentation.changes_anything:
