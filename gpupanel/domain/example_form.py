@@ -1,12 +1,13 @@
 """Several inputs or outputs an example, and labels that are arrays: what takes them, what cannot.
 
-Only a model of the person's own code is trained on such. Whatever else takes an example for one
-array, or a label for a number or a row of numbers, refuses them here, by name.
+Only a model of code, or one that was saved and is trained as it is, takes such. Whatever else takes
+an example for one array, or a label for a number or a row of numbers, refuses them here, by name.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 
 from gpupanel.domain.data_source import ClassWeights, DataSource, Target
+from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Change, Fix, Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.value import Value
@@ -36,6 +37,11 @@ class ExampleForm(Value):
         return not self.inputs and self.arrays_of is None
 
 
+def takes_any_form(model: ModelSettings) -> bool:
+    """Whether a model may have several inputs and outputs: one of code, or as it was saved."""
+    return model.is_code or (model.is_saved and not model.has_new_head)
+
+
 def inputs_text(shapes: Mapping[str, Sequence[int | None]]) -> str:
     """Inputs with their shapes, within a sentence."""
     return ", ".join(f"{name} {tuple(shape)}" for name, shape in shapes.items())
@@ -62,18 +68,27 @@ def form_refused(data: DataSource, form: ExampleForm, who: str) -> tuple[Problem
             )
         )
     if form.arrays_of is not None:
-        found.append(
-            Problem(
-                code="labels_are_arrays",
-                field="data.source",
-                message=f"The labels of {data.described} are arrays of the shape "
-                f"{form.label_shape} for each example, and {who} a number or a row of numbers.",
-                hint='Train a Python model on them (model.source = "python"); or give one label an '
-                'example. Rows of 0 and 1 are several labels (data.predicts = "labels"), others '
-                'values ("values").',
-            )
-        )
+        found.append(arrays_refused(data, form.label_shape, who))
     return tuple(found)
+
+
+def arrays_refused(data: DataSource, shape: tuple[int, ...], who: str) -> Problem:
+    """What is said of labels that are arrays where a number or a row an example is needed.
+
+    Args:
+        data: Where they come from.
+        shape: Of the labels of one example.
+        who: Takes no arrays, as the subject of a sentence with its verb: "the model gives".
+    """
+    return Problem(
+        code="labels_are_arrays",
+        field="data.source",
+        message=f"The labels of {data.described} are arrays of the shape {shape} for each "
+        f"example, and {who} a number or a row of numbers.",
+        hint='Train a Python model on them (model.source = "python"); or give one label an '
+        'example. Rows of 0 and 1 are several labels (data.predicts = "labels"), others values '
+        '("values").',
+    )
 
 
 def form_misfits(profile: Profile, form: ExampleForm) -> Iterator[Problem]:
@@ -83,7 +98,7 @@ def form_misfits(profile: Profile, form: ExampleForm) -> Iterator[Problem]:
         profile: Trains.
         form: Of its examples.
     """
-    if not profile.model.is_code:
+    if not takes_any_form(profile.model):
         yield from form_refused(profile.data, form, f"a model of {profile.model.source} takes")
     if form.arrays_of is not None:
         yield from _misfits_of_arrays(profile, form, form.arrays_of)

@@ -16,6 +16,7 @@ from gpupanel.trainer.augmentation.augmenter import Augmenter, make_augmenter
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.datasets.split import Split
 from gpupanel.trainer.metrics.evaluation_objective import EvaluationObjective
+from gpupanel.trainer.models.array_classes import kept_weights
 from gpupanel.trainer.models.build import BuiltModel, build_model
 from gpupanel.trainer.models.divided_optimizer import LearningOptimizer, whole_of
 from gpupanel.trainer.models.gathering import Gathering
@@ -255,6 +256,8 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
     half = plan.half_precision if training.mixed_precision else None
     set_precision(half)
     own = own_measures(run.model_code)
+    if own.code is None:
+        own = replace(own, weights=kept_weights(run.profile.model, run.start_model))
     check_own_loss(own, run.profile)
     building = Building(
         split.data,

@@ -22,6 +22,7 @@ from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.downloads.progress import OnDownload
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruption, Interruptions
+from gpupanel.trainer.models.array_classes import with_kept_arrays
 from gpupanel.trainer.models.kept_head import kept_classes, with_kept_classes
 from gpupanel.trainer.models.saved_recipe import reading_to_train
 from gpupanel.trainer.started_run import StartedRun
@@ -203,7 +204,10 @@ def read_split(run: StartedRun, reading: Reading) -> Split:
     data = read_data(profile.data, reading)
     check_form(profile, data)
     check_taken(profile.model, profile.data, data)
-    kept = kept_classes(profile.model, profile.data, run.start_model)
+    data = with_kept_arrays(data, profile.data, profile.model, run.start_model)
+    kept = None
+    if data.arrays_of is None:
+        kept = kept_classes(profile.model, profile.data, run.start_model)
     examples = with_kept_classes(split(data, profile.data, profile.training.seed), kept)
     if not run.leads:
         return examples

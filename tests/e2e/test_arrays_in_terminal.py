@@ -93,3 +93,27 @@ def test_that_a_model_of_several_outputs_is_trained_evaluated_exported_and_predi
     with np.load(exports / "tasks-read" / "savedmodel.npz") as given:
         for name, array in predictions.items():
             np.testing.assert_allclose(given[name], array, atol=1e-5)
+
+
+def test_that_a_model_of_several_outputs_is_trained_further(tmp_path: Path) -> None:
+    data, model, _ = CODE["inputs to tasks"]
+    (tmp_path / "data.py").write_text(data)
+    (tmp_path / "network.py").write_text(model)
+    profile = tmp_path / "train.toml"
+
+    def trained(model: str) -> dict[str, Any]:
+        profile.write_text(PROFILE.format(task="train", model=model, shares="[48, 16]"))
+        return answered(gpupanel("run", profile, "--trust", "--json"))
+
+    first = trained('source = "python"\npath = "network.py"')
+    (tmp_path / "tasks.keras").write_bytes((Path(first["run"]) / "model.keras").read_bytes())
+    checked = json.loads(gpupanel("check", profile, "--json").stdout)
+    assert checked["ok"]
+    second = trained(SAVED)
+
+    assert second["outcome"] == "completed"
+    assert second["metrics"]["val_loss"] < first["metrics"]["val_loss"]
+    assert second["metrics"].keys() >= {"val_mask_loss", "val_corner_accuracy", "test_spread_error"}
+    profile.write_text(profile.read_text().replace(SAVED, f'{SAVED}head = "new"\n'))
+    refused = json.loads(gpupanel("check", profile, "--json").stdout)
+    assert "model_not_single" in [each["code"] for each in refused["problems"]]

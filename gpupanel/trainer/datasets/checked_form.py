@@ -2,7 +2,7 @@
 
 from gpupanel.domain.data import DataSettings
 from gpupanel.domain.data_source import DataSource
-from gpupanel.domain.example_form import ExampleForm, form_misfits, form_refused
+from gpupanel.domain.example_form import ExampleForm, form_misfits, form_refused, takes_any_form
 from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.model_fit import shape_misfit
 from gpupanel.domain.problem import Problem, ProblemError
@@ -43,7 +43,7 @@ def check_taken(model: ModelSettings, data: DataSettings, found: DataSet) -> Non
     Raises:
         ProblemError: They are of another form or shape.
     """
-    if not model.is_code:
+    if not takes_any_form(model):
         _refuse(*form_refused(data, found.form, f"a model of {model.source} takes"))
     misfit = shape_misfit(model, data, found.training.feature_shape)
     if misfit is not None:

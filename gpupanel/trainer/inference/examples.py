@@ -20,11 +20,7 @@ from gpupanel.trainer.datasets.examples import (
 )
 from gpupanel.trainer.datasets.source import Reading, all_examples, read_data, source_of
 from gpupanel.trainer.datasets.split import divide
-from gpupanel.trainer.inference.array_labels import (
-    check_labels,
-    own_metrics_notes,
-    with_known_classes,
-)
+from gpupanel.trainer.inference.array_labels import check_labels, own_metrics_notes
 from gpupanel.trainer.inference.ground_notes import notes_of_ground
 from gpupanel.trainer.inference.known_classes import match_classes
 from gpupanel.trainer.inference.learned_examples import (
@@ -33,6 +29,7 @@ from gpupanel.trainer.inference.learned_examples import (
     learned_examples,
     notes_of_learned,
 )
+from gpupanel.trainer.models.array_classes import with_known_classes
 from gpupanel.trainer.models.model_classes import (
     KnownClasses,
     as_trained,

@@ -94,6 +94,21 @@ def check_gives_rows(path: str) -> None:
     raise _not_rows(f"The model in {path} cannot be used so: {what}.")
 
 
+def check_trains(path: str, data: DataSettings) -> None:
+    """Refuse to train the last layers of a model further that cannot be.
+
+    Args:
+        path: Of its file.
+        data: What on. Only Python code has labels that are arrays.
+
+    Raises:
+        ProblemError: Its loss is a person's own, or it gives arrays and the data has none.
+    """
+    trained = trained_on_in(path)
+    if trained is None or trained.outputs != "arrays" or not data.is_code:
+        check_gives_rows(path)
+
+
 def check_infers(
     model: ModelSettings, task: Task, data: DataSettings, inference: InferenceSettings
 ) -> None:

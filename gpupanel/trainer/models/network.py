@@ -63,6 +63,11 @@ class Building:
         return {each.name: keras.Input(each.shape, name=each.name) for each in self.data.inputs}
 
     @property
+    def has_structure(self) -> bool:
+        """Whether an example has several inputs, or its labels are arrays or of several outputs."""
+        return bool(self.data.inputs) or self.data.arrays_of is not None
+
+    @property
     def output_count(self) -> int:
         """Outputs of the last layer: one a class or label, or one a value that is predicted."""
         return math.prod(self.data.output_shape)

@@ -1,16 +1,24 @@
 """A saved model that is trained further; see ``SavedModel`` in the domain."""
 
+from collections.abc import Mapping
+
 import keras
 from typing_extensions import override
 
 from gpupanel.domain.data import Target
 from gpupanel.domain.model import Head, Inputs, SavedModel
 from gpupanel.domain.problem import ProblemError
-from gpupanel.trainer.models.external_model import check_state, checked_model
+from gpupanel.trainer.models.external_model import InputShapes, check_state, checked_model
 from gpupanel.trainer.models.frozen_layers import last_learning, let_learn
-from gpupanel.trainer.models.loaded_model import check_single, fitting_shape, load_saved
-from gpupanel.trainer.models.model_file_problems import problem, saved_model_misfit
-from gpupanel.trainer.models.network import Building, Network
+from gpupanel.trainer.models.loaded_model import (
+    check_single,
+    fitting_shape,
+    load_named,
+    load_saved,
+)
+from gpupanel.trainer.models.model_file_problems import data_misfit, problem, saved_model_misfit
+from gpupanel.trainer.models.named_model import taken_apart
+from gpupanel.trainer.models.network import Building, GivenInputs, Network
 from gpupanel.trainer.models.output_ending import ModelMisfitError
 from gpupanel.trainer.models.saved_ending import AROUND, WHOLE
 from gpupanel.trainer.parts.given_models import (
@@ -30,9 +38,12 @@ class _SavedModel(Network[SavedModel]):
 
     @override
     def outputs(
-        self, model: SavedModel, inputs: keras.KerasTensor, building: Building
+        self, model: SavedModel, inputs: GivenInputs, building: Building
     ) -> keras.KerasTensor:
         path = str(building.start_model or model.path)
+        if building.has_structure and model.head is Head.KEPT:
+            return _of_structure(model, path, inputs, building)
+        assert isinstance(inputs, keras.KerasTensor)  # of several inputs is the structure
         whole = load_saved(path)
         loaded = unwrapped(whole, WHOLE, AROUND)
         check_single(loaded)
@@ -80,6 +91,52 @@ class _SavedModel(Network[SavedModel]):
         if model.head is Head.NEW:
             return list(layers_with_weights(trained.get_layer(_BASE)))
         return list(layers_with_weights(trained.get_layer(WHOLE)))[:-1]
+
+
+def _of_structure(
+    model: SavedModel, path: str, inputs: GivenInputs, building: Building
+) -> keras.KerasTensor:
+    """Of a model of several inputs, or that gives arrays: what a loss is computed from."""
+    data, scaled = building.data, model.inputs or Inputs.AS_GIVEN
+    if data.inputs and scaled is not Inputs.AS_GIVEN:
+        raise data_misfit(path, "model.inputs scales one input, and examples have several")
+    whole = load_named(path, keeps_names=True).model
+    loaded = unwrapped(whole, WHOLE, AROUND)
+    loaded.trainable = True
+    shape: InputShapes = building.training.feature_shape
+    if data.inputs:
+        shape = {each.name: each.shape for each in data.inputs}
+    try:
+        network = checked_model(
+            loaded, shape, building, model.outputs, are_logits=loaded is not whole
+        )
+    except ModelMisfitError as misfit:
+        raise data_misfit(path, str(misfit)) from misfit
+    if building.begins:
+        _check_trainable(network, path)
+    network.name = WHOLE
+    base_layers = list(layers_with_weights(network))[:-1]
+    let_learn(base_layers, last_learning(model.frozen_layers))
+    set_precision(base_layers)
+    if data.inputs:
+        given = [
+            inputs[each.name] if isinstance(inputs, Mapping) else taken_apart(inputs, each)
+            for each in data.inputs
+        ]
+    else:
+        assert isinstance(inputs, keras.KerasTensor)
+        scale, offset = scaled.scale_and_offset
+        scaling = keras.layers.Rescaling(scale, offset, name="given_range", dtype="float32")
+        given = [inputs if scaled is Inputs.AS_GIVEN else scaling(inputs)]
+    cast = [
+        each if str(taken.dtype).startswith("float") else keras.ops.cast(each, taken.dtype)
+        for each, taken in zip(given, network.inputs, strict=True)
+    ]
+    hidden = network(cast if len(cast) > 1 else cast[0])
+    if data.arrays_of is None and data.target is Target.VALUES:
+        return _standardised(hidden, building)
+    # In float32 also under mixed precision: the loss is computed from it.
+    return keras.layers.Activation("linear", name="outputs", dtype="float32")(hidden)
 
 
 def _check_trainable(model: keras.Model, path: str) -> None:

@@ -16,8 +16,8 @@ from gpupanel.trainer.models.input_shape import input_misfit, input_shape_in
 from gpupanel.trainer.models.kept_head import kept_classes
 from gpupanel.trainer.models.model_classes import (
     as_trained,
-    check_gives_rows,
     check_infers,
+    check_trains,
     gives_row,
     known_classes,
 )
@@ -107,17 +107,19 @@ def model_problems(request: PreviewRequest, found: DataPreview) -> tuple[Problem
             check_weights_file(model.weights_path)
         else:
             # Several inputs and outputs are known of Python code alone, when a run has executed it.
-            any_ends = request.task != "train" and request.data.is_code
+            any_ends = request.data.is_code and not (request.task == "train" and model.has_new_head)
             check_model_file(model.chosen_path, most_bytes=_MODEL_BYTES, any_ends=any_ends)
             if request.task == "evaluate" and model.measures_path:
                 read_code_file(Path(model.measures_path), "model.measures")
             if request.task != "train":
                 check_infers(model, request.task, request.data, request.inference)
             elif not model.has_new_head:
-                check_gives_rows(model.chosen_path)
+                check_trains(model.chosen_path, request.data)
             _check_input(request, found)
             if request.task == "train":
                 reading_to_train(Reading(no_download), model, request.data)
+                if not model.has_new_head and not gives_row(model.chosen_path):
+                    return ()  # its classes are matched when a run has loaded the labels
                 return _notes_to_train(model, request.data, found)
             if found.example_count and gives_row(model.chosen_path):
                 notes = ending_notes(model, found.target)
