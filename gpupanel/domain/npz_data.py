@@ -12,16 +12,17 @@ from gpupanel.domain.kind import kind
 from gpupanel.domain.setting import Meant, PathKind, setting
 from gpupanel.domain.source_settings import (
     FOUND_TARGET,
-    MOST_INPUTS,
-    MOST_OUTPUTS,
+    ONE_INPUT,
+    ONE_OUTPUT,
     ClassCount,
     class_count_setting,
+    inputs_setting,
+    outputs_setting,
     set_path_setting,
 )
 
-_ONE_INPUT: Mapping[str, Meant] = {"inputs": ((),)}
-_ONE_OF_EACH: Mapping[str, Meant] = {**_ONE_INPUT, "outputs": ({},)}
-_LABELS: Mapping[str, Meant] = {"outputs": ({},), "autoencoder": (False,)}
+_ONE_OF_EACH: Mapping[str, Meant] = {**ONE_INPUT, **ONE_OUTPUT}
+_LABELS: Mapping[str, Meant] = {**ONE_OUTPUT, "autoencoder": (False,)}
 
 
 class NpzData(ImageSource):
@@ -58,7 +59,7 @@ class NpzData(ImageSource):
         default=None,
         off="automatic",
         is_offered=True,
-        applies=_ONE_INPUT,
+        applies=ONE_INPUT,
     )
     labels: str | None = setting(
         "Labels array",
@@ -70,27 +71,8 @@ class NpzData(ImageSource):
         is_offered=True,
         applies=_LABELS,
     )
-    inputs: tuple[str, ...] = setting(
-        "Input arrays",
-        "For a model of Python code with several inputs: the arrays of examples, each called as "
-        "the input of the model that it is for. All have as many examples.",
-        default=(),
-        off="one array of examples",
-        is_offered=True,
-        advanced=True,
-        examples=[["picture", "facts"]],
-        max_length=MOST_INPUTS,
-    )
-    outputs: dict[str, Target] = setting(
-        "Output arrays",
-        "For a model of Python code with several outputs: the arrays of labels, each called as the "
-        "output of the model that it is for, and what each predicts.",
-        default={},
-        off="one array of labels",
-        advanced=True,
-        examples=[{"mask": "classes", "size": "values"}],
-        max_length=MOST_OUTPUTS,
-    )
+    inputs: tuple[str, ...] = inputs_setting("array", "arrays")
+    outputs: dict[str, Target] = outputs_setting("array", "arrays")
     autoencoder: bool = setting(
         "Autoencoder",
         "Predict each example itself, as values: there are no labels. For a model of Python code.",
@@ -144,7 +126,7 @@ class NpzData(ImageSource):
         default=None,
         off="automatic",
         advanced=True,
-        applies=_ONE_INPUT,
+        applies=ONE_INPUT,
     )
     predicts: Target | None = setting(
         "Predicted",

@@ -61,3 +61,37 @@ def class_count_setting(
         advanced=advanced,
         applies=applies,
     )
+
+
+ONE_INPUT: Mapping[str, Meant] = {"inputs": ((),)}
+ONE_OUTPUT: Mapping[str, Meant] = {"outputs": ({},)}
+"""Where one array or feature is the examples, or the labels."""
+
+
+def inputs_setting(noun: str, nouns: str, more: str = "") -> Any:  # noqa: ANN401
+    """The declaration of ``inputs``, of which each is called as the part of the data that it is."""
+    return setting(
+        f"Input {nouns}",
+        f"For a model of Python code with several inputs: the {nouns} of examples, each called as "
+        f"the input of the model that it is for. All have as many examples.{more}",
+        default=(),
+        off=f"one {noun} of examples",
+        is_offered=True,
+        advanced=True,
+        examples=[["picture", "facts"]],
+        max_length=MOST_INPUTS,
+    )
+
+
+def outputs_setting(noun: str, nouns: str, more: str = "") -> Any:  # noqa: ANN401
+    """The declaration of ``outputs``, with what each of them predicts."""
+    return setting(
+        f"Output {nouns}",
+        f"For a model of Python code with several outputs: the {nouns} of labels, each called as "
+        f"the output of the model that it is for, and what each predicts.{more}",
+        default={},
+        off=f"one {noun} of labels",
+        advanced=True,
+        examples=[{"mask": "classes", "size": "values"}],
+        max_length=MOST_OUTPUTS,
+    )

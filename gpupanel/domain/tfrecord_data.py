@@ -13,10 +13,14 @@ from gpupanel.domain.decoded_images import Color, ImageSize, color_setting, imag
 from gpupanel.domain.kind import kind
 from gpupanel.domain.setting import PathKind, setting
 from gpupanel.domain.source_settings import (
+    ONE_INPUT,
+    ONE_OUTPUT,
     ClassCount,
     class_count_setting,
+    inputs_setting,
     names_in,
     one_or_several,
+    outputs_setting,
     unreadable_share_setting,
 )
 from gpupanel.domain.value import Fraction
@@ -41,6 +45,9 @@ RawType = Literal[
 ]
 RAW_TYPES: Final[Mapping[str, RawType]] = {name: name for name in get_args(RawType)}
 """Element types by NumPy name; a serialized ``tensor`` has its own type."""
+_LAST_PART = (
+    " A feature such as image/mask may be called by what stands behind its last slash, too."
+)
 _PATTERN = (
     " A pattern of names in one folder, such as train-*.tfrecord, means all files that match it (* "
     "any text, ? any letter, [ab] one of these)."
@@ -53,7 +60,8 @@ class TfrecordData(ImageSource):
     The features that there are, their types and lengths are read from the first records. What is
     left out is found: an encoded image is the example; else a feature with a usual name, such as
     image, x or features; its label is called label, y or target. A feature must have the same type
-    and length in every record; images may be of any size.
+    and length in every record; images may be of any size. Several inputs and outputs, for a model
+    of Python code alone, are said and never found.
 
     A folder whose files are called train, val and test by a word of their names, or by folders of
     these names, is taken for these sets. Files are read in the order of their names. Links in a
@@ -82,6 +90,7 @@ class TfrecordData(ImageSource):
         default=None,
         off="automatic",
         is_offered=True,
+        applies=ONE_INPUT,
     )
     labels: FeatureName | None = setting(
         "Labels feature",
@@ -90,13 +99,17 @@ class TfrecordData(ImageSource):
         default=None,
         off="automatic",
         is_offered=True,
+        applies=ONE_OUTPUT,
     )
+    inputs: tuple[FeatureName, ...] = inputs_setting("feature", "features", _LAST_PART)
+    outputs: dict[str, Target] = outputs_setting("feature", "features", _LAST_PART)
     predicts: Target | None = setting(
         "Predicted",
         "What the labels are. Detected: whole numbers and names are classes, and so are rows with "
         "a single 1; other rows of 0 and 1 are several labels; other numbers are values.",
         default=None,
         off="automatic",
+        applies=ONE_OUTPUT,
     )
     unreadable_share: Fraction = unreadable_share_setting("unreadable")
     image_size: ImageSize = image_size_setting("encoded image")
@@ -136,6 +149,7 @@ class TfrecordData(ImageSource):
         default=(),
         off="automatic",
         advanced=True,
+        applies=ONE_INPUT,
     )
     shape_features: Annotated[
         FeatureName | tuple[FeatureName, ...] | None, BeforeValidator(one_or_several)
@@ -147,6 +161,7 @@ class TfrecordData(ImageSource):
         off="automatic",
         is_offered=True,
         advanced=True,
+        applies=ONE_INPUT,
     )
     raw_type: RawType | None = setting(
         "Type of raw bytes",
@@ -156,15 +171,27 @@ class TfrecordData(ImageSource):
         default=None,
         off="automatic",
         advanced=True,
+        applies=ONE_INPUT,
     )
-    class_count: ClassCount | None = class_count_setting(advanced=True)
+    class_count: ClassCount | None = class_count_setting(advanced=True, applies=ONE_OUTPUT)
 
     module: ClassVar[str] = "tfrecord"
     asked_as: ClassVar[AskedKind] = AskedKind.IMAGE
     predicts_on_unlabelled: ClassVar[bool] = True
     may_lack_labels: ClassVar[bool] = True
     may_predict_several: ClassVar[bool] = True
+    may_have_arrays: ClassVar[bool] = True
     path_noun: ClassVar[str] = "TFRecord file"
+
+    @property
+    @override
+    def asked_kind(self) -> AskedKind:
+        return AskedKind.NONE if self.inputs else self.asked_as
+
+    @property
+    @override
+    def is_plain(self) -> bool:
+        return not (self.inputs or self.outputs)
 
     @property
     @override

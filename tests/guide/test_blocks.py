@@ -28,6 +28,7 @@ from gpupanel.domain.profile_toml import parse_profile
 from gpupanel.trainer.exports import predict
 from tests.forked.terminal import answered, forked_trainers, gpupanel
 from tests.guide.pages import ROOT, Block, blocks_of, guide_blocks
+from tests.unit.trainer.record_files import example, image, write_records
 
 PROFILES = guide_blocks("toml")
 PYTHON = guide_blocks("python")
@@ -97,6 +98,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: Path) -> Path
     pictures = numbers.integers(0, 256, (40, 16, 16, 3), dtype=np.uint8)
     np.savez(here / "arrays.npz", x=x, y=y)
     np.savez(here / "rooms.npz", picture=pictures, facts=x[:, :4], kind=y)
+    scenes = [
+        example(
+            picture=image(number),
+            facts=x[number, :4].tolist(),
+            mask=(pictures[number, ..., 0] % 2).astype(np.uint8).tobytes(),
+            mask__shape=[16, 16],
+        )
+        for number in range(40)
+    ]
+    write_records(here / "scenes.tfrecord", scenes)
     np.savez(here / "tasks.npz", x=pictures, mask=pictures[..., 0] % 2, mean=x[:, 0])
     shutil.copy(model, here / "model.keras")
     for block in PYTHON:

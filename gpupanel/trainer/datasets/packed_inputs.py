@@ -100,5 +100,6 @@ class _PackedFeatures:
     def read(self, indices: Indices) -> Array:
         rows = np.empty((len(indices), self.inputs[-1].end), self.dtype)
         for each, part in zip(self.inputs, self.parts, strict=True):
-            rows[:, each.start : each.end] = read_features(part, indices).reshape(len(indices), -1)
+            wide = (len(indices), each.end - each.start)
+            rows[:, each.start : each.end] = read_features(part, indices).reshape(wide)
         return rows

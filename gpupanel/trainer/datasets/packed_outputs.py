@@ -4,7 +4,7 @@ As with inputs (:mod:`gpupanel.trainer.datasets.packed_inputs`) the loop carries
 measures the outputs takes them apart (``models/joint_objective``).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import numpy as np
@@ -51,3 +51,22 @@ def packed_labels(
     rows = [part.array.reshape(len(part.array), -1).astype(np.float32) for part in parts.values()]
     whole = np.concatenate(rows, axis=1)
     return Labels(whole, Target.VALUES, 0, are_arrays=True), tuple(outputs)
+
+
+def class_names_of(
+    labels: Labels, held_out: Iterable[Labels], class_count: int | None = None
+) -> tuple[str, ...]:
+    """The names of classes or labels: as many as all sets have; none of values.
+
+    Args:
+        labels: Those that are trained on.
+        held_out: Those of other sets.
+        class_count: How many there are, where a person said it.
+    """
+    if labels.names:
+        more = range(len(labels.names), labels.outputs)
+        return (*labels.names, *map(str, more))
+    count = labels.outputs
+    if labels.target is Target.CLASSES and not class_count:
+        count = max(count, *(int(each.array.max()) + 1 for each in held_out), 0)
+    return tuple(str(number) for number in range(count))

@@ -33,6 +33,7 @@ PROFILE = Profile(task="predict", model=SavedModel(path="/m.keras"))
     [
         (ImagesData(path="/pets"), AskedKind.IMAGE),
         (TfrecordData(path="/records"), AskedKind.IMAGE),
+        (TfrecordData(path="/records", inputs=["a", "b"]), AskedKind.NONE),
         (KerasData(source="mnist"), AskedKind.ARRAY),
         (KerasData(source="boston_housing"), AskedKind.ARRAY),
         (KerasData(source="imdb"), AskedKind.NONE),  # numbers of words

@@ -316,7 +316,7 @@ def test_that_a_bomb_of_good_records_leaves_room_on_the_disk(
     assert problem.code == "records_no_space"
     assert not list(cache_folder("records").glob(".*"))
     monkeypatch.undo()
-    monkeypatch.setattr("gpupanel.trainer.datasets.sources.tfrecord._LARGEST_PREVIEW_BYTES", 2**22)
+    monkeypatch.setattr("gpupanel.trainer.datasets.records.reader._LARGEST_PREVIEW_BYTES", 2**22)
     shown = preview(PreviewRequest(data=TfrecordData(path=str(path), predicts="values")))
     assert [each.code for each in shown.problems] == ["records_not_counted"]
 

@@ -78,6 +78,7 @@ def test_that_inputs_come_out_of_their_rows_as_they_were(
         "picture": (np.uint8, (2, 2, 3)),
         "age": (np.float32, (2, 1)),
     }
+    assert data.training.read(np.empty(0, np.int32)).shape == (0, 9)
     assert inputs["row"].tolist() == [[4.0, 4.5], [0.0, 0.5]]
     assert inputs["picture"].tolist() == [
         [[24, 25, 26], [27, 28, 29]],

@@ -306,7 +306,7 @@ def test_that_a_preview_leaves_what_takes_long_to_a_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = one_file(tmp_path, *({"x": [1.0, 2.0], "y": n % 2} for n in range(3000)))
-    monkeypatch.setattr("gpupanel.trainer.datasets.sources.tfrecord._LONGEST_PREVIEW_S", 0.0)
+    monkeypatch.setattr("gpupanel.trainer.datasets.records.reader._LONGEST_PREVIEW_S", 0.0)
     shown: DataPreview = preview(PreviewRequest(data=data_of(path)))
     assert [problem.code for problem in shown.problems] == ["records_not_counted"]
     assert not shown.is_refused

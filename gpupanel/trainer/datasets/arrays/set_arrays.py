@@ -1,6 +1,6 @@
 """The arrays of a set in NumPy's files, read: the features of its inputs, and its labels."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -265,25 +265,6 @@ class SetArrays:
     def _name(self, name: str, key: str) -> ArrayName:
         field = f"data.{key}" if self.key in ("data.path", "data.features") else self.key
         return ArrayName(source=str(self.file.path), name=name, field=field)
-
-
-def class_names_of(
-    labels: Labels, held_out: Iterable[Labels], class_count: int | None = None
-) -> tuple[str, ...]:
-    """The names of classes or labels: as many as all sets have; none of values.
-
-    Args:
-        labels: Those that are trained on.
-        held_out: Those of other sets.
-        class_count: How many there are, where a person said it.
-    """
-    if labels.names:
-        more = range(len(labels.names), labels.outputs)
-        return (*labels.names, *map(str, more))
-    count = labels.outputs
-    if labels.target is Target.CLASSES and not class_count:
-        count = max(count, *(int(each.array.max()) + 1 for each in held_out), 0)
-    return tuple(str(number) for number in range(count))
 
 
 def _unclear(labels: Array, of: ArrayName) -> ProblemError:

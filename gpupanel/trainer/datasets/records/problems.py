@@ -100,8 +100,9 @@ def mask_beside(path: Path, image: str, mask: str) -> ProblemError:
         "record_mask_is_no_label",
         f'The records in {path} hold an image ("{visible_line(image)}") and beside it what says '
         f'something of each of its pixels ("{visible_line(mask)}"), but no label of the whole '
-        "image. Segmentation is not trained here.",
-        "Choose records that have a class, labels or values, or name that feature in data.labels.",
+        "image.",
+        "Choose records that have a class, labels or values, or name that feature in data.labels; "
+        "or have a Python model learn what stands in data.outputs.",
         field="data.labels",
     )
 

@@ -21,7 +21,7 @@ from gpupanel.trainer.datasets.arrays.chosen import (
 )
 from gpupanel.trainer.datasets.arrays.files import NpyFolder, open_arrays
 from gpupanel.trainer.datasets.arrays.layout import ArrayLayout
-from gpupanel.trainer.datasets.arrays.set_arrays import ReadArrays, SetArrays, class_names_of
+from gpupanel.trainer.datasets.arrays.set_arrays import ReadArrays, SetArrays
 from gpupanel.trainer.datasets.arrays.single_array import ArraySource
 from gpupanel.trainer.datasets.checked_form import check_plain
 from gpupanel.trainer.datasets.examples import (
@@ -33,7 +33,7 @@ from gpupanel.trainer.datasets.examples import (
 )
 from gpupanel.trainer.datasets.file_prints import DataFiles
 from gpupanel.trainer.datasets.labels import Labels
-from gpupanel.trainer.datasets.packed_outputs import packed_labels
+from gpupanel.trainer.datasets.packed_outputs import class_names_of, packed_labels
 from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
 from gpupanel.trainer.datasets.source import Found, Reading
 from gpupanel.trainer.parts.class_names import are_numbers
