@@ -423,6 +423,9 @@ class AllExamples:
         file_names: Of each example its file within the folder of the data; none where examples
             have no files of their own.
         columns: Of the table that the examples are rows of; ``None``: they are of none.
+        inputs: Of what the features are the numbers, as :class:`DataSet` has them; none: of one.
+        whole: What they were read as with their labels; ``None``: labels were not needed, or it
+            would say nothing more.
     """
 
     features: Features
@@ -438,6 +441,8 @@ class AllExamples:
     words: tuple[str, ...] = ()
     file_names: tuple[str, ...] = ()
     columns: ExampleColumns | None = None
+    inputs: tuple[PackedInput, ...] = ()
+    whole: DataSet | None = None
 
     def __len__(self) -> int:
         return self.features.shape[0]

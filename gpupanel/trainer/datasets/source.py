@@ -248,6 +248,8 @@ def all_examples(found: DataSet) -> AllExamples:
         columns=found.cells,
         unreadable=whole.unreadable,
         notes=found.all_notes(are_left_out=True),
+        inputs=found.inputs,
+        whole=found,
     )
 
 

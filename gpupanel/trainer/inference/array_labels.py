@@ -1,4 +1,4 @@
-"""Labels that Python code loads, beside what a saved model gives."""
+"""Labels that may be arrays, beside what a saved model gives."""
 
 from gpupanel.domain.example_form import arrays_refused
 from gpupanel.domain.model import ModelSettings
@@ -9,21 +9,22 @@ from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.models.model_file_problems import data_misfit
 
 
-def check_labels(profile: Profile, data: DataSet, trained: TrainedOn | None) -> None:
+def check_labels(profile: Profile, data: DataSet | None, trained: TrainedOn | None) -> None:
     """Refuse labels that are arrays where the model gives a row, and the other way round.
 
     Args:
         profile: Evaluates, or predicts.
-        data: What its Python code loaded.
+        data: What was read; ``None``: its labels are a row, or nobody needs them.
         trained: What the model's file says.
 
     Raises:
         ProblemError: They do not fit.
     """
     outputs = "row" if trained is None else trained.outputs
-    if outputs == "row" and data.arrays_of is not None:
+    arrays_of = None if data is None else data.arrays_of
+    if outputs == "row" and data is not None and arrays_of is not None:
         raise ProblemError(arrays_refused(profile.data, data.label_shape, "the model gives"))
-    if profile.task == "evaluate" and outputs == "arrays" and data.arrays_of is None:
+    if profile.task == "evaluate" and outputs == "arrays" and arrays_of is None:
         raise data_misfit(
             profile.model.chosen_path,
             "it gives an array for each example, and the labels are a number or a row of numbers",

@@ -8,6 +8,7 @@ from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.datasets.source import all_examples
 from gpupanel.trainer.inference.examples import choose_examples
 from gpupanel.trainer.inference.learned_examples import note_of_place
+from gpupanel.trainer.models.model_classes import gives_row
 from gpupanel.trainer.models.model_file import trained_on_in
 
 
@@ -33,7 +34,7 @@ def evaluated_preview(
     )
     everything = all_examples(data)
     try:
-        chosen, found = choose_examples(profile, everything)
+        chosen, found = choose_examples(profile, everything, gives_row=gives_row(model.chosen_path))
     except ProblemError as error:
         # What is wrong with a choice is said by the rules of planning.
         of_choice = ("inference.examples", "data.validation_fraction", "data.stratify", "data.fold")

@@ -8,6 +8,7 @@ from gpupanel.domain.data import Target
 from gpupanel.domain.inference import ExamplesChosen
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
+from gpupanel.trainer.datasets.checked_form import check_plain
 from gpupanel.trainer.datasets.example_columns import ExampleColumns
 from gpupanel.trainer.datasets.examples import (
     AllExamples,
@@ -18,7 +19,7 @@ from gpupanel.trainer.datasets.examples import (
     PackedInput,
     read_features,
 )
-from gpupanel.trainer.datasets.source import Reading, all_examples, read_data, source_of
+from gpupanel.trainer.datasets.source import Reading, all_examples, source_of
 from gpupanel.trainer.datasets.split import divide
 from gpupanel.trainer.inference.array_labels import check_labels, own_metrics_notes
 from gpupanel.trainer.inference.ground_notes import notes_of_ground
@@ -109,8 +110,8 @@ class InferenceExamples:
         inputs: Of what the features of an example are the numbers, as
             :class:`~gpupanel.trainer.datasets.examples.DataSet` has them; none: they are one.
         gives_row: The model gives a row of classes, labels or values for each, and not arrays.
-        arrays: What was read, where it gives arrays; ``None``: it does not, or they are not of
-            Python code.
+        arrays: What was read, where it gives arrays; ``None``: it does not, or labels were not
+            needed.
     """
 
     features: Features
@@ -158,8 +159,7 @@ def read_to_infer(run: StartedRun, reading: Reading) -> InferenceExamples:
         ProblemError: The model or the data cannot be used, and why.
     """
     profile = run.profile
-    # Several inputs and outputs are known of Python code alone, when it has loaded them.
-    check_model_file(saved_model_path(profile.model), any_ends=profile.data.is_code)
+    check_model_file(saved_model_path(profile.model), any_ends=profile.data.may_have_arrays)
     return read_inference_examples(profile, reading)
 
 
@@ -183,17 +183,19 @@ def read_inference_examples(profile: Profile, reading: Reading) -> InferenceExam
     if model.is_saved and gives_row:
         data_settings = as_trained(profile.data, known_classes(model))
         profile = profile.model_copy(update={"data": data_settings})
-    data = None
-    if model.is_saved and profile.data.is_code:
-        data = read_data(profile.data, replace(reading, must_differ=False))
+    everything = read_all_of(profile, reading)
+    data = everything.whole
+    if model.is_saved:
         check_labels(profile, data, trained)
+    elif data is not None:
+        check_plain(profile.data, data.form)
     notes: tuple[Problem, ...] = ()
     evaluates = profile.task == "evaluate"
     if evaluates and data is not None and trained is not None and trained.outputs == "arrays":
         data, notes = with_known_classes(data, trained, model)
+        everything = all_examples(data)
     if evaluates and trained is not None:
         notes = (*notes, *own_metrics_notes(trained, model))
-    everything = read_all_of(profile, reading) if data is None else all_examples(data)
     chosen, found = choose_examples(profile, everything, gives_row=gives_row)
     indices = chosen.indices
     return InferenceExamples(
@@ -214,7 +216,7 @@ def read_inference_examples(profile: Profile, reading: Reading) -> InferenceExam
         learned_is_estimate=chosen.learned is not None and chosen.learned.is_estimate,
         file_names=tuple(found.file_names[index] for index in indices) if found.file_names else (),
         columns=found.columns,
-        inputs=() if data is None else data.inputs,
+        inputs=found.inputs,
         gives_row=gives_row,
         arrays=None if gives_row else data,
     )

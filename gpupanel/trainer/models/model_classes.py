@@ -99,13 +99,13 @@ def check_trains(path: str, data: DataSettings) -> None:
 
     Args:
         path: Of its file.
-        data: What on. Only Python code has labels that are arrays.
+        data: What on.
 
     Raises:
         ProblemError: Its loss is a person's own, or it gives arrays and the data has none.
     """
     trained = trained_on_in(path)
-    if trained is None or trained.outputs != "arrays" or not data.is_code:
+    if trained is None or trained.outputs != "arrays" or not data.may_have_arrays:
         check_gives_rows(path)
 
 
@@ -117,7 +117,7 @@ def check_infers(
     Args:
         model: A saved one; what measures it says its settings.
         task: What is done.
-        data: What for. Only Python code has labels that are arrays.
+        data: What for.
         inference: Says what predictions are written as.
 
     Raises:
@@ -135,7 +135,7 @@ def check_infers(
         )
     if task == "predict" and inference.output == "csv":
         raise ProblemError(_NO_TABLE)
-    if task != "predict" and not data.is_code:
+    if task != "predict" and not data.may_have_arrays:
         check_gives_rows(path)
 
 

@@ -102,7 +102,7 @@ def chosen_arrays(data: NpzData, arrays: ArrayFile, *, needs_labels: bool) -> Ch
         ProblemError: Their names do not show it.
     """
     if data.inputs or data.outputs:
-        return _by_names(data, arrays)
+        return _by_names(data, arrays, needs_labels=needs_labels)
     layout = _chosen_layout(data, arrays, needs_labels=needs_labels)
     sets = {
         called: ArrayNames.of(features, labels)
@@ -148,23 +148,28 @@ def _chosen_layout(data: NpzData, arrays: ArrayFile, *, needs_labels: bool) -> A
         raise _ambiguous(arrays, error.wanted, error.wanted) from error
 
 
-def _by_names(data: NpzData, arrays: ArrayFile) -> ChosenArrays:
+def _by_names(data: NpzData, arrays: ArrayFile, *, needs_labels: bool) -> ChosenArrays:
     """Arrays that are called as the inputs or outputs of a model; the others are found."""
     inputs, outputs = ({name: name for name in names} for names in (data.inputs, data.outputs))
+    if not needs_labels and not outputs.keys() <= arrays.headers.keys():
+        data, outputs = data.model_copy(update={"outputs": {}}), {}
+    if not inputs and not outputs:
+        return chosen_arrays(data, arrays, needs_labels=needs_labels)
     if not inputs or not outputs:
         (first, *more) = (*inputs, *outputs)
         shapes = {name: shape for name, shape in arrays.shapes.items() if name not in more}
         chosen = ArrayLayout(data.features or "", first) if outputs else ArrayLayout(first)
         if inputs:
-            chosen = replace(chosen, labels=data.labels or "")
+            are_there = needs_labels or data.labels in arrays.headers
+            chosen = replace(chosen, labels=(are_there and data.labels) or "")
         elif isinstance(arrays, NpyFolder):
             chosen = replace(chosen, features=chosen.features or arrays.path.stem)
         try:
-            layout = find_layout(shapes, chosen)
+            layout = find_layout(shapes, chosen, needs_labels=needs_labels)
         except AmbiguousArraysError as error:
             raise _ambiguous(arrays, error.wanted, error.wanted) from error
         inputs = inputs or {"": layout.features}
-        outputs = outputs or {"": layout.labels}
+        outputs = outputs or ({"": layout.labels} if layout.labels else {})
     training = ArrayNames(inputs, outputs)
     sets, notes = dict[str, ArrayNames](), list[Problem]()
     beside = {each.called for each in set_files(data)}

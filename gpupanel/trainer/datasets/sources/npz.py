@@ -23,19 +23,17 @@ from gpupanel.trainer.datasets.arrays.files import NpyFolder, open_arrays
 from gpupanel.trainer.datasets.arrays.layout import ArrayLayout
 from gpupanel.trainer.datasets.arrays.set_arrays import ReadArrays, SetArrays
 from gpupanel.trainer.datasets.arrays.single_array import ArraySource
-from gpupanel.trainer.datasets.checked_form import check_plain
 from gpupanel.trainer.datasets.examples import (
     AllExamples,
     DataSet,
     Examples,
     PackedOutput,
-    chained,
 )
 from gpupanel.trainer.datasets.file_prints import DataFiles
 from gpupanel.trainer.datasets.labels import Labels
 from gpupanel.trainer.datasets.packed_outputs import class_names_of, packed_labels
 from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
-from gpupanel.trainer.datasets.source import Found, Reading
+from gpupanel.trainer.datasets.source import Found, Reading, all_examples
 from gpupanel.trainer.parts.class_names import are_numbers
 
 
@@ -136,22 +134,15 @@ class _Arrays:
             return self._without_labels()
         if not needs_labels and not found.inputs and found.arrays_of is not None:
             return self._without_labels()
-        check_plain(self.data, found.form)
-        whole = chained([found.training, *filter(None, (found.validation, found.test))])
-        return AllExamples(
-            features=whole.features,
-            labels=whole.labels,
-            target=found.target,
-            class_names=found.class_names,
-            training_count=len(found.training),
-            validation_count=len(found.validation or ()),
+        return replace(
+            all_examples(found),
             class_count_is_known=found.target is Target.LABELS
             or not self.data.counts_classes_by_labels
             or not are_numbers(found.class_names),
         )
 
     def _without_labels(self) -> AllExamples:
-        features, _ = self.training.features()
+        features, inputs = self.training.features()
         names = tuple(str(number) for number in range(self.data.class_count or 0))
         return AllExamples(
             features=features,
@@ -160,6 +151,7 @@ class _Arrays:
             class_names=names,
             training_count=features.shape[0],
             class_count_is_known=not self.data.counts_classes_by_labels,
+            inputs=inputs,
         )
 
     def _files(self) -> DataFiles | None:

@@ -2,17 +2,15 @@
 
 import random
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 from typing_extensions import override
 
 from gpupanel.domain.data import PythonData
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.trainer.datasets.checked_form import check_plain
-from gpupanel.trainer.datasets.examples import AllExamples, DataSet
+from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.datasets.python_sets import LoadedSets, load_misfit
-from gpupanel.trainer.datasets.source import Reading, Source, all_examples
+from gpupanel.trainer.datasets.source import Reading, Source
 from gpupanel.trainer.parts.loaded_parts import PARTS_OF_DATA, parts_by_name
 from gpupanel.trainer.user_code import RunCode
 
@@ -63,13 +61,6 @@ class _Python(Source[PythonData]):
         if reading.code is None:
             raise ProblemError(_NOT_CARRIED_OUT)
         return read_python_data(data, reading.code, reading.seed, must_differ=reading.must_differ)
-
-    @override
-    def read_all(self, data: PythonData, reading: Reading, *, needs_labels: bool) -> AllExamples:
-        del needs_labels  # there are always some
-        found = self.read(data, replace(reading, must_differ=False))
-        check_plain(data, found.form)
-        return all_examples(found)
 
 
 SOURCE = _Python()

@@ -14,7 +14,6 @@ from gpupanel.domain.empty_words import EmptyWords
 from gpupanel.domain.problem import Fix, Problem, ProblemError
 from gpupanel.domain.table_data import TableData
 from gpupanel.domain.visible_text import visible_line
-from gpupanel.trainer.datasets.checked_form import check_plain
 from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.examples import (
     AllExamples,
@@ -26,7 +25,7 @@ from gpupanel.trainer.datasets.file_prints import DataFiles
 from gpupanel.trainer.datasets.scanning.examples import scan_examples
 from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
 from gpupanel.trainer.datasets.single_data import AskedModel, SingleData
-from gpupanel.trainer.datasets.source import Found, Reading, Source, no_download
+from gpupanel.trainer.datasets.source import Found, Reading, Source, all_examples, no_download
 from gpupanel.trainer.datasets.tables.chosen_table import (
     detected_overview,
     labels_of_rows,
@@ -145,7 +144,7 @@ class _TableSource(Source[TableData]):
     @override
     def read_all(self, data: TableData, reading: Reading, *, needs_labels: bool) -> AllExamples:
         if data.inputs:
-            check_plain(data, self.read(data, replace(reading, recipe="", must_differ=False)).form)
+            return all_examples(self.read(data, replace(reading, must_differ=False)))
         recipe = recipe_of(reading)
         if recipe is None:
             raise _without_recipe()

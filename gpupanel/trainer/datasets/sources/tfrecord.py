@@ -8,7 +8,6 @@ from typing_extensions import override
 
 from gpupanel.domain.data import Scaling, Target, TfrecordData
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.trainer.datasets.checked_form import check_plain
 from gpupanel.trainer.datasets.examples import AllExamples, DataSet, Examples, chained
 from gpupanel.trainer.datasets.images.image_sizes import dark_notes
 from gpupanel.trainer.datasets.records.first_records import first_values, read_first_records
@@ -69,7 +68,7 @@ class _Records(Source[TfrecordData]):
     def read_all(self, data: TfrecordData, reading: Reading, *, needs_labels: bool) -> AllExamples:
         reading = replace(reading, must_differ=False)
         if data.inputs or (data.outputs and needs_labels):
-            check_plain(data, self.read(data, reading).form)
+            return all_examples(self.read(data, reading))
         data = data.model_copy(update={"outputs": {}})  # they are not read
         reader = record_reader(data, reading)
         layout = reader.layout(needs_labels=needs_labels)

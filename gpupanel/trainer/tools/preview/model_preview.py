@@ -106,8 +106,8 @@ def model_problems(request: PreviewRequest, found: DataPreview) -> tuple[Problem
         elif model.weights_path:
             check_weights_file(model.weights_path)
         else:
-            # Several inputs and outputs are known of Python code alone, when a run has executed it.
-            any_ends = request.data.is_code and not (request.task == "train" and model.has_new_head)
+            is_whole = request.task != "train" or not model.has_new_head
+            any_ends = request.data.may_have_arrays and is_whole
             check_model_file(model.chosen_path, most_bytes=_MODEL_BYTES, any_ends=any_ends)
             if request.task == "evaluate" and model.measures_path:
                 read_code_file(Path(model.measures_path), "model.measures")
@@ -147,6 +147,8 @@ def _check_input(request: PreviewRequest, found: DataPreview) -> None:
     is_refused = found.is_refused and request.task != "predict"
     if model is None or not shape or is_refused or request.data.makes_features:
         return  # of tables and texts the record of their features decides
+    if found.form.inputs:
+        return  # a run compares them by their names
     configuration = configuration_in(model.chosen_path)
     # Within a model that was trained further stands the one that takes the examples.
     wanted = None if is_wrapped(configuration) else input_shape_in(configuration)

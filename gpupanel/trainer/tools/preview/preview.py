@@ -17,6 +17,7 @@ import numpy as np
 
 from gpupanel.domain.data import DataCache, DataSettings, Target
 from gpupanel.domain.data_source import LABEL_FIELDS
+from gpupanel.domain.example_form import takes_any_form
 from gpupanel.domain.preview import (
     DataPreview,
     EvaluatedPreview,
@@ -106,7 +107,8 @@ def _preview_of_data(request: PreviewRequest) -> tuple[DataPreview, tuple[Proble
             unlabelled = DataPreview(target=target, offers=found.offers, found=found.found)
             return _of_features(request, unlabelled), ()
         data_set = read_data(data, _reading(request))
-        if request.task != "train":
+        takes_form = request.model is not None and takes_any_form(request.model)
+        if request.task != "train" and not takes_form:
             check_plain(data, data_set.form)
         parts = split(data_set, data, request.seed)
         trained, held_out = _epoch_counts(request, parts)
