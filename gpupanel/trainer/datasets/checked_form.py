@@ -23,13 +23,20 @@ def check_form(profile: Profile, data: DataSet) -> None:
     _refuse(*form_misfits(profile, data.form))
 
 
-def check_plain(data: DataSource, form: ExampleForm) -> None:
+def check_plain(
+    data: DataSource, form: ExampleForm, who: str = "an evaluation or a prediction takes"
+) -> None:
     """Refuse examples that an evaluation or a prediction does not take.
+
+    Args:
+        data: Where they come from.
+        form: Theirs.
+        who: Takes no others, as :func:`form_refused` has it.
 
     Raises:
         ProblemError: They have several inputs, or labels that are arrays.
     """
-    _refuse(*form_refused(data, form, "an evaluation or a prediction takes"))
+    _refuse(*form_refused(data, form, who))
 
 
 def check_taken(model: ModelSettings, data: DataSettings, found: DataSet) -> None:

@@ -138,6 +138,12 @@ def test_that_names_of_classes_are_labels_of_an_output(tmp_path: Path) -> None:
     assert found.training.labels[:4, 0].tolist() == [1, 0, 1, 0]
 
 
+def test_that_examples_may_be_an_output_themselves(tmp_path: Path) -> None:
+    found = read(TfrecordData(path=write(tmp_path), features="words", outputs={"words": "values"}))
+
+    np.testing.assert_array_equal(found.training.read_all(), found.training.labels)
+
+
 def test_that_bytes_with_a_shape_are_no_names_though_they_are_letters(tmp_path: Path) -> None:
     letters = [bytes([48 + (row + place) % 2 for place in range(4)]) for row in range(COUNT)]
     path = write(

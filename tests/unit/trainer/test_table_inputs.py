@@ -164,6 +164,17 @@ def test_that_a_column_of_an_input_is_not_offered_to_be_left_out_elsewhere(tmp_p
         assert (divided[code].field, divided[code].fix) == ("data.inputs", None)
 
 
+def test_that_a_saved_model_says_nothing_of_inputs(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    known = read(TableData(path=path, ignore=("id", "note"))).recipe
+    for own_targets in (True, False):
+        with pytest.raises(ProblemError) as caught:
+            read(named(path), recipe=known, own_targets=own_targets)
+        (problem,) = caught.value.problems
+        assert problem.code == "examples_have_inputs"
+        assert "and a saved model takes one" in problem.message
+
+
 def test_that_an_evaluation_and_a_prediction_say_that_they_take_one_input(tmp_path: Path) -> None:
     data = named(write(tmp_path))
     for needs_labels in (True, False):

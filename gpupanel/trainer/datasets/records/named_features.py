@@ -99,7 +99,11 @@ def read_named(reader: RecordReader, data: TfrecordData) -> DataSet:
         scaling=Scaling.DIVIDE if pixels else Scaling.NONE,
         greatest=255.0 if pixels else 1.0,
         files=prints,
-        notes=(*chain.from_iterable(each.notes for each in reader.files.values()), *left_out),
+        notes=(
+            *chain.from_iterable(each.notes for each in reader.files.values()),
+            *left_out,
+            *chain.from_iterable(map(reader.notes_on_images, inputs.values())),
+        ),
         skipped=skipped,
     )
 
@@ -116,7 +120,8 @@ def _inputs(data: TfrecordData, first: FirstRecords, predicted: Collection[str])
     """
     if not data.inputs:
         plain = data.model_copy(update={"outputs": {}, "labels": None})
-        layout = detected_layout(plain, _without(first, predicted), needs_labels=False)
+        others = {*predicted} - {data.features}  # one that was chosen may be predicted itself
+        layout = detected_layout(plain, _without(first, others), needs_labels=False)
         return {"": replace(layout, labels="")}
     _check_names(data.inputs, input_misfit, "data.inputs")
     features = {name: _feature_of(first, name, "data.inputs") for name in data.inputs}
@@ -137,7 +142,7 @@ def _inputs(data: TfrecordData, first: FirstRecords, predicted: Collection[str])
     return layouts
 
 
-def _without(first: FirstRecords, names: Collection[str]) -> FirstRecords:
+def _without(first: FirstRecords, names: Collection[str | None]) -> FirstRecords:
     """The first records without features of which it is known what they are."""
     left = {name: facts for name, facts in first.features.items() if name not in names}
     return replace(first, features=left)

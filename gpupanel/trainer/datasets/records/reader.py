@@ -20,9 +20,10 @@ from gpupanel.trainer.datasets.checks import ArrayName, stays_on_disk
 from gpupanel.trainer.datasets.data_problems import data_problem, unreadable
 from gpupanel.trainer.datasets.examples import Features
 from gpupanel.trainer.datasets.file_prints import DataFiles
+from gpupanel.trainer.datasets.images.image_sizes import dark_notes
 from gpupanel.trainer.datasets.labels import Labels, checked_labels
 from gpupanel.trainer.datasets.records import problems
-from gpupanel.trainer.datasets.records.first_records import read_first_records
+from gpupanel.trainer.datasets.records.first_records import first_values, read_first_records
 from gpupanel.trainer.datasets.records.layout import RecordLayout, detected_layout
 from gpupanel.trainer.datasets.records.listing import (
     PATHS,
@@ -90,6 +91,13 @@ class RecordReader:
         """Takes note of images that cannot be read; ``None`` where there are no images."""
         count = sum(map(len, scanned.values()))
         return SkippedFiles(count, self.data.unreadable_share) if layout.is_image else None
+
+    def notes_on_images(self, layout: RecordLayout) -> tuple[Problem, ...]:
+        """In a preview, notes on images that use only the lower bits, judged by the first ones."""
+        if not (self.reading.is_preview and layout.is_image):
+            return ()
+        paths = self.files["training"].paths
+        return dark_notes(first_values(paths, "data.path", layout.features), "data.features")
 
     def features(
         self, layout: RecordLayout, found: ScannedRecords, skipped: SkippedFiles | None

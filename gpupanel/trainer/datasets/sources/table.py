@@ -11,6 +11,7 @@ from gpupanel.domain.asked_prediction import AskedColumn, PredictionAsked
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.data import Target
 from gpupanel.domain.empty_words import EmptyWords
+from gpupanel.domain.example_form import ExampleForm
 from gpupanel.domain.problem import Fix, Problem, ProblemError
 from gpupanel.domain.table_data import TableData
 from gpupanel.domain.visible_text import visible_line
@@ -82,6 +83,10 @@ class _TableSource(Source[TableData]):
         features, inputs = divided(
             data, recipe.features if recipe else feature_columns(data, table, targets)
         )
+        if recipe is not None:
+            # It says nothing of inputs: columns in another order would be other numbers.
+            form = ExampleForm(inputs={each.name: each.shape for each in inputs})
+            check_plain(data, form, "a saved model takes")
         places = target_places(table, targets, needs_labels=True)
         found = TableExamples(data, table, places, features)
         used = (*targets, *(each.name for each in found.features))

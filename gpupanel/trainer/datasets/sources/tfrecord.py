@@ -7,27 +7,19 @@ import numpy as np
 from typing_extensions import override
 
 from gpupanel.domain.data import Scaling, Target, TfrecordData
-from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.problem import ProblemError
 from gpupanel.trainer.datasets.examples import AllExamples, DataSet, Examples, chained
-from gpupanel.trainer.datasets.images.image_sizes import dark_notes
-from gpupanel.trainer.datasets.records.first_records import first_values, read_first_records
-from gpupanel.trainer.datasets.records.layout import RecordLayout, detected_layout
+from gpupanel.trainer.datasets.records.first_records import read_first_records
+from gpupanel.trainer.datasets.records.layout import detected_layout
 from gpupanel.trainer.datasets.records.listing import PATHS, files_of, with_detected_sets
 from gpupanel.trainer.datasets.records.named_features import read_named
 from gpupanel.trainer.datasets.records.reader import (
-    RecordReader,
     class_names_of_sets,
     labels_of_sets,
     record_reader,
     without_unlabelled,
 )
 from gpupanel.trainer.datasets.source import Found, Reading, Source, all_examples
-
-
-def _dark_notes(reader: RecordReader, layout: RecordLayout) -> tuple[Problem, ...]:
-    """Notes on images that use only the lower bits, judged by the first ones."""
-    paths = reader.files["training"].paths
-    return dark_notes(first_values(paths, "data.path", layout.features), "data.features")
 
 
 class _Records(Source[TfrecordData]):
@@ -59,7 +51,7 @@ class _Records(Source[TfrecordData]):
             notes=(
                 *(note for each in reader.files.values() for note in each.notes),
                 *note,
-                *(_dark_notes(reader, layout) if reading.is_preview and layout.is_image else ()),
+                *reader.notes_on_images(layout),
             ),
             skipped=skipped,
         )
