@@ -23,20 +23,13 @@ def check_form(profile: Profile, data: DataSet) -> None:
     _refuse(*form_misfits(profile, data.form))
 
 
-def check_plain(
-    data: DataSource, form: ExampleForm, who: str = "an evaluation or a prediction takes"
-) -> None:
-    """Refuse examples that an evaluation or a prediction does not take.
-
-    Args:
-        data: Where they come from.
-        form: Theirs.
-        who: Takes no others, as :func:`form_refused` has it.
+def check_plain(data: DataSource, form: ExampleForm) -> None:
+    """Refuse examples that an evaluation or a prediction of such a model does not take.
 
     Raises:
         ProblemError: They have several inputs, or labels that are arrays.
     """
-    _refuse(*form_refused(data, form, who))
+    _refuse(*form_refused(data, form, "its model takes"))
 
 
 def check_taken(model: ModelSettings, data: DataSettings, found: DataSet) -> None:

@@ -390,25 +390,28 @@ def test_that_a_preview_refuses_nothing_that_planning_says(tmp_path: Path) -> No
     assert {each.label for each in of_itself.examples} == {"itself"}
 
 
-def test_that_an_evaluation_and_a_prediction_say_what_they_do_not_take(tmp_path: Path) -> None:
+def test_that_all_examples_say_their_form_and_may_lack_labels(tmp_path: Path) -> None:
     path = in_one(tmp_path, x=X, row=ROW, y=Y, mask=MASK)
-    several = NpzData(path=str(path), inputs=["x", "row"], labels="y")
-    masks = NpzData(path=str(path), features="x", outputs={"mask": "classes"})
+    unlabelled = in_one(tmp_path / "new", x=X, row=ROW)
+    several = {"inputs": ["x", "row"], "labels": "y"}
+    masks = {"features": "x", "outputs": {"mask": "classes"}}
+    itself = {"features": "x", "autoencoder": True}
     reading = Reading(print)
-    for data, code, may_predict in (
-        (several, "examples_have_inputs", False),
-        (masks, "labels_are_arrays", True),
-        (NpzData(path=str(path), features="x", autoencoder=True), "labels_are_arrays", True),
+    for settings, code in (
+        (several, "examples_have_inputs"),
+        (masks, "labels_are_arrays"),
+        (itself, "labels_are_arrays"),
     ):
-        with pytest.raises(ProblemError) as caught:
-            source_of(data).read_all(data, reading, needs_labels=True)
-        assert [each.code for each in caught.value.problems] == [code]
+        data = NpzData.model_validate({"path": str(path), **settings})
+        found = source_of(data).read_all(data, reading, needs_labels=True)
+        assert found.whole is not None
+        assert found.inputs == found.whole.inputs
+        assert not found.whole.form.is_plain
         assert code in [each.code for each in preview(request(data, "evaluate")).problems]
-        shown = preview(request(data, "predict"))
-        assert (code in [each.code for each in shown.problems]) is not may_predict
-        if may_predict:
-            found = source_of(data).read_all(data, reading, needs_labels=False)
-            assert (found.labels, len(found), shown.example_count) == (None, 6, 6)
+        new = data.model_copy(update={"path": str(unlabelled)})
+        found = source_of(new).read_all(new, reading, needs_labels=False)
+        assert (found.labels, found.whole, len(found)) == (None, None, 6)
+        assert [each.name for each in found.inputs] == list(data.inputs)
 
 
 def test_that_a_scan_reads_inputs_and_arrays(tmp_path: Path) -> None:

@@ -262,18 +262,18 @@ def test_that_a_preview_offers_features_and_a_scan_reads_them(tmp_path: Path) ->
     assert [each.name for each in scanned.columns] == [f"facts {place}" for place in range(1, 5)]
 
 
-def test_that_an_evaluation_and_a_prediction_say_what_they_do_not_take(tmp_path: Path) -> None:
+def test_that_all_records_say_their_form(tmp_path: Path) -> None:
     path, reading = write(tmp_path), Reading(print)
     several = TfrecordData(path=path, inputs=["facts", "words"], labels="label")
     mask = TfrecordData(path=path, features="words", outputs={"mask": "classes"})
-    for data, code in ((several, "examples_have_inputs"), (mask, "labels_are_arrays")):
-        with pytest.raises(ProblemError) as caught:
-            source_of(data).read_all(data, reading, needs_labels=True)
-        assert [each.code for each in caught.value.problems] == [code]
+    for data in (several, mask):
+        found = source_of(data).read_all(data, reading, needs_labels=True)
+        assert found.whole is not None
+        assert found.inputs == found.whole.inputs
+        assert not found.whole.form.is_plain
     # Without labels one input is one.
-    assert len(source_of(mask).read_all(mask, reading, needs_labels=False)) == COUNT
-    with pytest.raises(ProblemError):
-        source_of(several).read_all(several, reading, needs_labels=False)
+    found = source_of(mask).read_all(mask, reading, needs_labels=False)
+    assert (len(found), found.inputs) == (COUNT, ())
 
 
 def test_that_changed_records_are_noticed_when_a_run_goes_on(tmp_path: Path) -> None:

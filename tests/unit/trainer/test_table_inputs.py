@@ -12,7 +12,7 @@ from gpupanel.domain.preview import PreviewRequest
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.scan import ScanRequest
-from gpupanel.trainer.datasets.examples import DataSet
+from gpupanel.trainer.datasets.examples import DataSet, read_features
 from gpupanel.trainer.datasets.packed_inputs import apart
 from gpupanel.trainer.datasets.source import Reading, source_of
 from gpupanel.trainer.datasets.tables.recipe import TableRecipe
@@ -164,30 +164,43 @@ def test_that_a_column_of_an_input_is_not_offered_to_be_left_out_elsewhere(tmp_p
         assert (divided[code].field, divided[code].fix) == ("data.inputs", None)
 
 
-def test_that_a_saved_model_says_nothing_of_inputs(tmp_path: Path) -> None:
+def test_that_a_saved_model_keeps_its_inputs_whatever_order_they_are_named_in(
+    tmp_path: Path,
+) -> None:
     path = write(tmp_path)
-    known = read(TableData(path=path, ignore=("id", "note"))).recipe
-    for own_targets in (True, False):
-        with pytest.raises(ProblemError) as caught:
-            read(named(path), recipe=known, own_targets=own_targets)
-        (problem,) = caught.value.problems
-        assert problem.code == "examples_have_inputs"
-        assert "and a saved model takes one" in problem.message
+    trained = read(named(path))
+    other = {name: columns[::-1] for name, columns in reversed(INPUTS.items())}
+    for inputs in (INPUTS, other, {}):
+        data = TableData.model_validate({"path": path, "inputs": inputs})
+        again = read(data, recipe=trained.recipe)
+        assert again.inputs == trained.inputs
+        np.testing.assert_array_equal(again.training.read_all(), trained.training.read_all())
+        for needs_labels in (True, False):
+            found = source_of(data).read_all(
+                data, Reading(print, recipe=trained.recipe), needs_labels=needs_labels
+            )
+            assert found.inputs == trained.inputs
+            np.testing.assert_array_equal(
+                read_features(found.features, np.arange(60, dtype=np.int32)),
+                trained.training.read_all(),
+            )
 
 
-def test_that_an_evaluation_and_a_prediction_say_that_they_take_one_input(tmp_path: Path) -> None:
-    data = named(write(tmp_path))
-    for needs_labels in (True, False):
-        with pytest.raises(ProblemError) as caught:
-            source_of(data).read_all(data, Reading(print), needs_labels=needs_labels)
-        (problem,) = caught.value.problems
-        assert problem.code == "examples_have_inputs"
-        assert "the inputs item (2,), user (4,), and an evaluation or a prediction takes one" in (
-            problem.message
-        )
-    for task in ("evaluate", "predict"):
-        said = preview(PreviewRequest(data=data, task=task, example_limit=2))
-        assert "examples_have_inputs" in [each.code for each in said.problems]
+def test_that_other_inputs_than_a_saved_model_has_are_refused(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    plain = read(TableData(path=path, ignore=("id", "note"))).recipe
+    swapped = {"item": ["price", "age"], "user": ["city", "made"]}
+    for recipe, inputs, has in (
+        (plain, INPUTS, "has one input, of all columns"),
+        (read(named(path)).recipe, swapped, "has the inputs item (price, made), user (city, age)"),
+    ):
+        data = TableData.model_validate({"path": path, "inputs": inputs})
+        for own_targets in (True, False):
+            with pytest.raises(ProblemError) as caught:
+                read(data, recipe=recipe, own_targets=own_targets)
+            (problem,) = caught.value.problems
+            assert problem.code == "table_inputs_misfit"
+            assert has in problem.message
 
 
 ONE = """

@@ -152,9 +152,12 @@ def _by_names(data: NpzData, arrays: ArrayFile, *, needs_labels: bool) -> Chosen
     """Arrays that are called as the inputs or outputs of a model; the others are found."""
     inputs, outputs = ({name: name for name in names} for names in (data.inputs, data.outputs))
     if not needs_labels and not outputs.keys() <= arrays.headers.keys():
-        data, outputs = data.model_copy(update={"outputs": {}}), {}
-    if not inputs and not outputs:
-        return chosen_arrays(data, arrays, needs_labels=needs_labels)
+        # They are to be predicted: no other array is what is known of them.
+        data = data.model_copy(update={"outputs": {}, "labels": None})
+        if not inputs:
+            found = _chosen_layout(data, arrays, needs_labels=False)
+            return ChosenArrays(ArrayNames.of(found.features, ""), {})
+        return ChosenArrays(ArrayNames(inputs, {}), {})
     if not inputs or not outputs:
         (first, *more) = (*inputs, *outputs)
         shapes = {name: shape for name, shape in arrays.shapes.items() if name not in more}

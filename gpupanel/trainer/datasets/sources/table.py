@@ -11,7 +11,6 @@ from gpupanel.domain.asked_prediction import AskedColumn, PredictionAsked
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.data import Target
 from gpupanel.domain.empty_words import EmptyWords
-from gpupanel.domain.example_form import ExampleForm
 from gpupanel.domain.problem import Fix, Problem, ProblemError
 from gpupanel.domain.table_data import TableData
 from gpupanel.domain.visible_text import visible_line
@@ -26,7 +25,7 @@ from gpupanel.trainer.datasets.file_prints import DataFiles
 from gpupanel.trainer.datasets.scanning.examples import scan_examples
 from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
 from gpupanel.trainer.datasets.single_data import AskedModel, SingleData
-from gpupanel.trainer.datasets.source import Found, Reading, Source, all_examples, no_download
+from gpupanel.trainer.datasets.source import Found, Reading, Source, no_download
 from gpupanel.trainer.datasets.tables.chosen_table import (
     detected_overview,
     labels_of_rows,
@@ -47,6 +46,7 @@ from gpupanel.trainer.datasets.tables.named_inputs import (
     divided,
     notes_on_inputs,
     with_inputs_alone,
+    with_known_inputs,
 )
 from gpupanel.trainer.datasets.tables.number_notes import numbers_for_missing
 from gpupanel.trainer.datasets.tables.problems import target_is_feature
@@ -79,14 +79,10 @@ class _TableSource(Source[TableData]):
         path = Path(data.path)
         table = opened(data, reading, recipe)
         targets = targets_of(data, table.names, known)
-        data = with_inputs_alone(data, table, targets)
+        data = with_inputs_alone(with_known_inputs(data, recipe), table, targets)
         features, inputs = divided(
             data, recipe.features if recipe else feature_columns(data, table, targets)
         )
-        if recipe is not None:
-            # It says nothing of inputs: columns in another order would be other numbers.
-            form = ExampleForm(inputs={each.name: each.shape for each in inputs})
-            check_plain(data, form, "a saved model takes")
         places = target_places(table, targets, needs_labels=True)
         found = TableExamples(data, table, places, features)
         used = (*targets, *(each.name for each in found.features))
@@ -118,6 +114,7 @@ class _TableSource(Source[TableData]):
                 for name in targets
                 if name in table.overview.written
             },
+            inputs=data.inputs,
         )
         further = further_sets(
             data, reading, table.overview, made if known is None else _of_classes(known, labels)
@@ -148,11 +145,11 @@ class _TableSource(Source[TableData]):
 
     @override
     def read_all(self, data: TableData, reading: Reading, *, needs_labels: bool) -> AllExamples:
-        if data.inputs:
-            return all_examples(self.read(data, replace(reading, must_differ=False)))
         recipe = recipe_of(reading)
         if recipe is None:
             raise _without_recipe()
+        data = with_known_inputs(data, recipe)
+        _, inputs = divided(data, recipe.features)
         table = opened(data, reading, recipe)
         targets = targets_of(data, table.names, recipe)
         places = target_places(table, targets, needs_labels=needs_labels)
@@ -182,6 +179,7 @@ class _TableSource(Source[TableData]):
                 training_count=count,
                 columns=RowColumns((ChosenRows(table, rows),), targets),
                 notes=notes,
+                inputs=inputs,
             )
         further = further_sets(data, reading, table.overview, _of_classes(recipe, labels))
         parts = [Examples(features, labels.array), *further.sets.values()]
@@ -196,6 +194,7 @@ class _TableSource(Source[TableData]):
             groups=found.groups(rows),
             columns=RowColumns((ChosenRows(table, rows), *further.rows.values()), targets),
             notes=(*notes, *further.notes),
+            inputs=inputs,
         )
 
     @override

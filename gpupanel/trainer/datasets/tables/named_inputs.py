@@ -1,6 +1,6 @@
 """A table's columns divided over several inputs of a model, by their names."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from gpupanel.domain.problem import Problem, ProblemError
@@ -10,10 +10,40 @@ from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.examples import PackedInput
 from gpupanel.trainer.datasets.packed_inputs import input_misfit
 from gpupanel.trainer.datasets.tables import problems
-from gpupanel.trainer.datasets.tables.recipe import FeatureColumn, is_learned_from
+from gpupanel.trainer.datasets.tables.recipe import FeatureColumn, TableRecipe, is_learned_from
 from gpupanel.trainer.datasets.tables.table_file import ImportedTable
 
 _FIELD, _IGNORE = "data.inputs", ("data", "ignore")
+
+
+def with_known_inputs(data: TableData, recipe: TableRecipe | None) -> TableData:
+    """The settings with the inputs of a saved model, in its order: others would be other numbers.
+
+    Args:
+        data: Names the same inputs with the same columns, in any order; or none.
+        recipe: Of the model's file; ``None``: there is no such model.
+
+    Raises:
+        ProblemError: They are others.
+    """
+    if recipe is None:
+        return data
+    known, named = _unordered(recipe.inputs), _unordered(data.inputs)
+    if named and named != known:
+        has = f"the inputs {_inputs_text(recipe.inputs)}" if known else "one input, of all columns"
+        raise _misfit(f"the saved model has {has}")
+    return data.model_copy(update={"inputs": dict(recipe.inputs)})
+
+
+def _unordered(inputs: Mapping[str, ColumnNames]) -> dict[str, set[str]]:
+    return {name: set(columns) for name, columns in inputs.items()}
+
+
+def _inputs_text(inputs: Mapping[str, ColumnNames]) -> str:
+    return ", ".join(
+        f"{visible_line(name)} ({', '.join(map(visible_line, columns))})"
+        for name, columns in inputs.items()
+    )
 
 
 def with_inputs_alone(data: TableData, table: ImportedTable, targets: ColumnNames) -> TableData:

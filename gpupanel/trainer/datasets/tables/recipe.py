@@ -63,6 +63,8 @@ class TableRecipe(Value):
         class_names: In the order of the class numbers, or of the labels; none for values.
         empty_words: As they were chosen, see :mod:`gpupanel.domain.empty_words`.
         target_written: How the numbers of targets were written in texts.
+        inputs: The columns of each of several inputs, in the order of their features; none: there
+            is one, of all of them.
     """
 
     schema_version: Literal[1] = 1
@@ -73,6 +75,7 @@ class TableRecipe(Value):
     class_names: tuple[str, ...] = ()
     empty_words: tuple[str, ...] | None = None
     target_written: Mapping[str, CellForm] = {}
+    inputs: Mapping[str, tuple[str, ...]] = {}
 
     @property
     def kinds(self) -> dict[str, Kind]:
