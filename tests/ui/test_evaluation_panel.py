@@ -142,6 +142,25 @@ def test_that_values_have_totals_and_no_classes(panel):
     assert any("there is no confusion matrix" in text for text in shown)
 
 
+def test_that_outputs_of_a_model_have_their_own_totals(panel):
+    def shown(**own: float) -> set[str]:
+        metrics = Metrics.model_validate({"loss": 0.75, **own})
+        found = EvaluationDone(time_s=0.0, examples=7, metrics=metrics, of_arrays=True)
+        panel.setStatus(evaluated(found), FOLDER)
+        return set(texts(panel))
+
+    panel.begin("evaluate")
+    of_tasks = shown(mask_loss=0.25, mask_accuracy=0.875)
+    assert {"Loss", "0.7500", "mask_loss", "0.2500", "mask_accuracy", "0.8750"} <= of_tasks
+    assert any("several outputs: there is no confusion matrix" in text for text in of_tasks)
+    assert not is_seen(panel, ConfusionMap)
+    assert not is_seen(panel, QPushButton, "worst_mistakes")
+    # Another run has others.
+    of_other = shown(dice=0.5)
+    assert {"dice", "0.5000"} <= of_other
+    assert not {"mask_loss", "mask_accuracy"} & of_other
+
+
 def test_that_values_are_drawn_where_the_run_kept_them(panel):
     random = np.random.default_rng(0)
     true = random.normal(250_000, 60_000, (4_000, 1)).astype(np.float32)
