@@ -155,8 +155,8 @@ def _by_names(data: NpzData, arrays: ArrayFile, *, needs_labels: bool) -> Chosen
         # They are to be predicted: no other array is what is known of them.
         data = data.model_copy(update={"outputs": {}, "labels": None})
         if not inputs:
-            found = _chosen_layout(data, arrays, needs_labels=False)
-            return ChosenArrays(ArrayNames.of(found.features, ""), {})
+            features = _chosen_layout(data, arrays, needs_labels=False).features
+            return ChosenArrays(ArrayNames.of(features, ""), {})
         return ChosenArrays(ArrayNames(inputs, {}), {})
     if not inputs or not outputs:
         (first, *more) = (*inputs, *outputs)
