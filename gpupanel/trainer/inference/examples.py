@@ -35,6 +35,7 @@ from gpupanel.trainer.models.model_classes import (
     as_trained,
     check_infers,
     known_classes,
+    may_have_structure,
 )
 from gpupanel.trainer.models.model_file import (
     check_model_file,
@@ -158,8 +159,8 @@ def read_to_infer(run: StartedRun, reading: Reading) -> InferenceExamples:
         ProblemError: The model or the data cannot be used, and why.
     """
     profile = run.profile
-    # Several inputs and outputs are known of Python code alone, when it has loaded them.
-    check_model_file(saved_model_path(profile.model), any_ends=profile.data.is_code)
+    any_ends = may_have_structure(profile.data)
+    check_model_file(saved_model_path(profile.model), any_ends=any_ends)
     return read_inference_examples(profile, reading)
 
 
@@ -184,7 +185,7 @@ def read_inference_examples(profile: Profile, reading: Reading) -> InferenceExam
         data_settings = as_trained(profile.data, known_classes(model))
         profile = profile.model_copy(update={"data": data_settings})
     data = None
-    if model.is_saved and profile.data.is_code:
+    if model.is_saved and may_have_structure(profile.data):
         data = read_data(profile.data, replace(reading, must_differ=False))
         check_labels(profile, data, trained)
     notes: tuple[Problem, ...] = ()

@@ -94,18 +94,26 @@ def check_gives_rows(path: str) -> None:
     raise _not_rows(f"The model in {path} cannot be used so: {what}.")
 
 
+def may_have_structure(data: DataSettings) -> bool:
+    """Whether examples may have several inputs, and labels be arrays or of several outputs.
+
+    Of Python code a run knows it, when it has executed it.
+    """
+    return data.is_code
+
+
 def check_trains(path: str, data: DataSettings) -> None:
     """Refuse to train the last layers of a model further that cannot be.
 
     Args:
         path: Of its file.
-        data: What on. Only Python code has labels that are arrays.
+        data: What on.
 
     Raises:
         ProblemError: Its loss is a person's own, or it gives arrays and the data has none.
     """
     trained = trained_on_in(path)
-    if trained is None or trained.outputs != "arrays" or not data.is_code:
+    if trained is None or trained.outputs != "arrays" or not may_have_structure(data):
         check_gives_rows(path)
 
 
@@ -117,7 +125,7 @@ def check_infers(
     Args:
         model: A saved one; what measures it says its settings.
         task: What is done.
-        data: What for. Only Python code has labels that are arrays.
+        data: What for.
         inference: Says what predictions are written as.
 
     Raises:
@@ -135,7 +143,7 @@ def check_infers(
         )
     if task == "predict" and inference.output == "csv":
         raise ProblemError(_NO_TABLE)
-    if task != "predict" and not data.is_code:
+    if task != "predict" and not may_have_structure(data):
         check_gives_rows(path)
 
 

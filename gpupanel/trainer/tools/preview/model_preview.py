@@ -20,6 +20,7 @@ from gpupanel.trainer.models.model_classes import (
     check_trains,
     gives_row,
     known_classes,
+    may_have_structure,
 )
 from gpupanel.trainer.models.model_file import (
     check_model_file,
@@ -106,8 +107,8 @@ def model_problems(request: PreviewRequest, found: DataPreview) -> tuple[Problem
         elif model.weights_path:
             check_weights_file(model.weights_path)
         else:
-            # Several inputs and outputs are known of Python code alone, when a run has executed it.
-            any_ends = request.data.is_code and not (request.task == "train" and model.has_new_head)
+            is_base = request.task == "train" and model.has_new_head
+            any_ends = may_have_structure(request.data) and not is_base
             check_model_file(model.chosen_path, most_bytes=_MODEL_BYTES, any_ends=any_ends)
             if request.task == "evaluate" and model.measures_path:
                 read_code_file(Path(model.measures_path), "model.measures")
