@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.events import DataProgressed, DownloadProgressed, Phase
+from gpupanel.domain.form_misfits import form_misfits
+from gpupanel.domain.problem import ProblemError
 from gpupanel.files.locks import lock_in_folder
-from gpupanel.trainer.datasets.checked_form import check_form, check_taken
+from gpupanel.trainer.datasets.checked_form import check_taken
 from gpupanel.trainer.datasets.fingerprint import take_fingerprint
 from gpupanel.trainer.datasets.images.decoding import ImageDecoding
 from gpupanel.trainer.datasets.learned_from import known_content
@@ -202,7 +204,9 @@ def read_split(run: StartedRun, reading: Reading) -> Split:
     profile = run.profile
     reading = reading_to_train(reading, profile.model, profile.data, run.start_model)
     data = read_data(profile.data, reading)
-    check_form(profile, data)
+    misfits = tuple(form_misfits(profile, data.form))
+    if misfits:
+        raise ProblemError(*misfits)
     check_taken(profile.model, profile.data, data)
     data = with_kept_arrays(data, profile.data, profile.model, run.start_model)
     kept = None

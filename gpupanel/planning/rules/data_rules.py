@@ -4,8 +4,8 @@ import posixpath
 from collections.abc import Iterator
 
 from gpupanel.domain.data_source import LABEL_FIELDS
-from gpupanel.domain.example_form import form_misfits
 from gpupanel.domain.files_below import MOST_FILES, are_too_many
+from gpupanel.domain.form_misfits import form_misfits
 from gpupanel.domain.model_fit import kind_misfit, shape_misfit
 from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.profile import Profile

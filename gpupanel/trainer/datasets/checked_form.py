@@ -2,25 +2,11 @@
 
 from gpupanel.domain.data import DataSettings
 from gpupanel.domain.data_source import DataSource
-from gpupanel.domain.example_form import ExampleForm, form_misfits, form_refused, takes_any_form
+from gpupanel.domain.example_form import ExampleForm, form_refused, takes_any_form
 from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.model_fit import shape_misfit
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.domain.profile import Profile
 from gpupanel.trainer.datasets.examples import DataSet
-
-
-def check_form(profile: Profile, data: DataSet) -> None:
-    """Refuse what would take several inputs, or labels that are arrays, for numbers or rows.
-
-    Args:
-        profile: Trains.
-        data: What it was read as.
-
-    Raises:
-        ProblemError: Everything of the profile that would.
-    """
-    _refuse(*form_misfits(profile, data.form))
 
 
 def check_plain(data: DataSource, form: ExampleForm) -> None:

@@ -161,13 +161,13 @@ def test_that_only_a_model_of_ones_own_is_trained_on_arrays(tmp_path: Path) -> N
     assert "arrays of the shape (4, 4) for each example, and a model of mlp" in problem.message
 
 
-def test_that_arrays_are_not_read_for_an_evaluation_or_a_prediction(tmp_path: Path) -> None:
+def test_that_arrays_say_their_form_to_an_evaluation_or_a_prediction(tmp_path: Path) -> None:
     path = tmp_path / "data.py"
     path.write_text("import numpy as np\ndef load(): return {'x': np.ones((6, 4))}\n")
     data = PythonData(path=str(path), predicts=VALUES)
     reading = Reading(print, trusted("data.path", path.name, path))
 
     assert read_data(data, reading).learns_inputs
-    with pytest.raises(ProblemError) as caught:
-        source_of(data).read_all(data, reading, needs_labels=False)
-    assert caught.value.problems[0].code == "labels_are_arrays"
+    found = source_of(data).read_all(data, reading, needs_labels=False)
+    assert found.whole is not None
+    assert found.whole.form.learns_inputs

@@ -166,16 +166,15 @@ def test_that_only_a_model_of_ones_own_takes_several_inputs_unchanged(tmp_path: 
         check_form(changed, one)
 
 
-def test_that_several_inputs_are_not_read_for_an_evaluation_or_a_prediction(tmp_path: Path) -> None:
+def test_that_several_inputs_say_their_form_to_an_evaluation_or_a_prediction(
+    tmp_path: Path,
+) -> None:
     loaded(tmp_path, '{"x": {"a": row, "b": age}, "y": y}')
     path = tmp_path / "data.py"
     data = PythonData(path=str(path))
     reading = Reading(print, trusted("data.path", path.name, path))
 
-    with pytest.raises(ProblemError) as caught:
-        source_of(data).read_all(data, reading, needs_labels=False)
-    (problem,) = caught.value.problems
-    assert problem.code == "examples_have_inputs"
-    assert "the inputs a (2,), b (1,), and an evaluation or a prediction takes one" in (
-        problem.message
-    )
+    found = source_of(data).read_all(data, reading, needs_labels=False)
+    assert [(each.name, each.shape) for each in found.inputs] == [("a", (2,)), ("b", (1,))]
+    assert found.whole is not None
+    assert found.whole.inputs == found.inputs

@@ -8,7 +8,7 @@ from gpupanel.domain.augmentation import Augmentation
 from gpupanel.domain.best_epoch import BestMetric
 from gpupanel.domain.data import ClassWeights, NpzData, Target
 from gpupanel.domain.example_form import ExampleForm
-from gpupanel.domain.model import CnnModel, MlpModel, ModelSettings, PythonModel, SavedModel
+from gpupanel.domain.model import CnnModel, Head, MlpModel, ModelSettings, PythonModel, SavedModel
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
@@ -59,7 +59,9 @@ def said(
     return [each for each in found if each.code in OF_FORM]
 
 
-@pytest.mark.parametrize("model", [MlpModel(), CnnModel(), SavedModel(path="/model.keras")])
+@pytest.mark.parametrize(
+    "model", [MlpModel(), CnnModel(), SavedModel(path="/model.keras", head=Head.NEW)]
+)
 @pytest.mark.parametrize(
     ("form", "code", "words"),
     [
@@ -77,6 +79,8 @@ def test_that_any_other_model_is_refused_before_a_start(
     assert (problem.code, problem.field) == (code, "data.source")
     assert words in problem.message
     assert not said(form)
+    # What a saved model takes, its file says.
+    assert not said(form, SavedModel(path="/model.keras"))
 
 
 @pytest.mark.parametrize("form", [MASKS, ITSELF, OUTPUTS])
