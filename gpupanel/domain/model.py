@@ -267,6 +267,11 @@ DEFAULT_MODEL: ModelSettings = MlpModel()
 """What a new profile trains."""
 
 
-def saved_model(path: str = "") -> ModelSettings:
-    """A model in a ``.keras`` file: what the tasks that do not train need."""
-    return SavedModel(path=path)
+def saved_model(path: str = "", measures: str = "") -> ModelSettings:
+    """A model in a ``.keras`` file: what the tasks that do not train need.
+
+    Args:
+        path: Of the file.
+        measures: Of the Python file with a loss and metrics of the person's own.
+    """
+    return SavedModel(path=path, measures=measures)

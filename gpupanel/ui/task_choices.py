@@ -10,7 +10,7 @@ from gpupanel.domain.asked_kind import AskedKind
 from gpupanel.domain.data import DEFAULT_DATA, DataSettings
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.kind import Kind
-from gpupanel.domain.model import DEFAULT_MODEL, ModelSettings, SavedModel, saved_model
+from gpupanel.domain.model import DEFAULT_MODEL, ModelSettings, saved_model
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.script import ScriptSettings
@@ -138,7 +138,7 @@ def evaluating(
         # As it was trained: the file that the person has may be another one by now.
         kept = RunLayout(Path(model_path).parent).model_code
         measures = str(kept) if kept.is_file() else ""
-    update: dict[str, object] = {"model": SavedModel(path=model_path, measures=measures)}
+    update: dict[str, object] = {"model": saved_model(model_path, measures)}
     if trained is not None:
         data = trained.data
         has_set = data.held_out_fraction or data.has_validation_set or data.chosen_test_path
