@@ -191,6 +191,7 @@ class PythonData(ImageSource):
     module: ClassVar[str] = "python_data"
     has_test_set: ClassVar[bool | None] = None
     may_predict_several: ClassVar[bool] = True
+    may_have_inputs: ClassVar[bool] = True
     may_have_arrays: ClassVar[bool] = True
     is_code: ClassVar[bool] = True
     path_noun: ClassVar[str] = "Python file"

@@ -124,6 +124,8 @@ class DataSource(KindValue):
     """Whether a folder of it may hold examples without a label, which are predicted on, too."""
     may_predict_several: ClassVar[bool] = False
     """Whether several values an example may be predicted."""
+    may_have_inputs: ClassVar[bool] = False
+    """Whether it may give several inputs."""
     may_have_arrays: ClassVar[bool] = False
     """Whether it may give several inputs or outputs, and labels that are arrays."""
     may_move_axes: ClassVar[bool] = False

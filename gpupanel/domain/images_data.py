@@ -36,6 +36,8 @@ class JpegDecoding(ChoiceEnum):
 ClassName = Annotated[str, Field(min_length=1)]
 FileName = Annotated[str, Field(min_length=1)]
 LabelColumns = Annotated[ColumnName | ColumnNames, BeforeValidator(one_or_several)]
+IMAGE_INPUT, NUMBERS_INPUT = "image", "numbers"
+"""The inputs of a model of images with numbers beside them."""
 _CHOSEN_SUFFIXES = (*IMAGE_SUFFIXES, *chain.from_iterable(SUFFIXES_BY_READER.values()))
 FOUND_CSV_TARGET = (
     "Detected: folders by class are classes; in a CSV, text and whole numbers in one column are "
@@ -126,6 +128,19 @@ class ImagesData(ImageSource):
         applies={"files": ((),), "holdout": ("random",)},
         needs=("labels_csv",),
     )
+    numbers: ColumnNames = setting(
+        "Numbers beside images",
+        "For a model of Python code with two inputs: columns of the CSV of labels with numbers "
+        f'that belong to each image. The inputs are called "{IMAGE_INPUT}" and "{NUMBERS_INPUT}"; '
+        "the numbers come in this order, as they are written.",
+        default=(),
+        off="none",
+        is_offered=True,
+        advanced=True,
+        examples=[["age", "weight"]],
+        applies={"files": ((),)},
+        needs=("labels_csv",),
+    )
     decimal: DecimalMark | None = decimal_setting(applies={"files": ((),)}, needs=("labels_csv",))
     empty_words: tuple[EmptyWord, ...] | None = empty_words_setting(
         " Where this is chosen, images whose label is empty are left out; else they are refused.",
@@ -194,6 +209,7 @@ class ImagesData(ImageSource):
     may_lack_labels: ClassVar[bool] = True
     predicts_on_unlabelled: ClassVar[bool] = True
     may_predict_several: ClassVar[bool] = True
+    may_have_inputs: ClassVar[bool] = True
     is_decoded: ClassVar[bool] = True
     asked_as: ClassVar[AskedKind] = AskedKind.IMAGE
     path_noun: ClassVar[str] = "folder of images"
@@ -214,6 +230,16 @@ class ImagesData(ImageSource):
     def chosen_labels(self) -> ColumnNames:
         """The columns of the CSV that were chosen to be predicted."""
         return names_in(self.label_columns)
+
+    @property
+    @override
+    def asked_kind(self) -> AskedKind:
+        return AskedKind.NONE if self.numbers else self.asked_as
+
+    @property
+    @override
+    def is_plain(self) -> bool:
+        return not self.numbers
 
     @property
     @override

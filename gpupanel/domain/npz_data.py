@@ -153,6 +153,7 @@ class NpzData(ImageSource):
     has_test_set: ClassVar[bool | None] = None
     may_lack_labels: ClassVar[bool] = True
     may_predict_several: ClassVar[bool] = True
+    may_have_inputs: ClassVar[bool] = True
     may_have_arrays: ClassVar[bool] = True
     may_move_axes: ClassVar[bool] = True
 

@@ -318,6 +318,7 @@ class TableData(DataSource):
     module: ClassVar[str] = "table"
     may_lack_labels: ClassVar[bool] = True
     may_predict_several: ClassVar[bool] = True
+    may_have_inputs: ClassVar[bool] = True
     may_have_arrays: ClassVar[bool] = True
     makes_features: ClassVar[bool] = True
     has_categories: ClassVar[bool] = True

@@ -180,6 +180,7 @@ class TfrecordData(ImageSource):
     predicts_on_unlabelled: ClassVar[bool] = True
     may_lack_labels: ClassVar[bool] = True
     may_predict_several: ClassVar[bool] = True
+    may_have_inputs: ClassVar[bool] = True
     may_have_arrays: ClassVar[bool] = True
     path_noun: ClassVar[str] = "TFRecord file"
 

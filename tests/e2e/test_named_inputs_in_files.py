@@ -7,6 +7,7 @@ import pytest
 
 from gpupanel.domain.run_layout import RunLayout
 from tests.forked.terminal import answered, gpupanel
+from tests.unit.trainer.image_folders import make_images
 from tests.unit.trainer.record_files import example, write_records
 
 pytestmark = [pytest.mark.tensorflow, pytest.mark.long]
@@ -64,6 +65,13 @@ SOURCES = {
         ROOM,
         'source = "tfrecord"\npath = "rooms.tfrecord"\ninputs = ["size", "facts"]\nlabels = "kind"',
     ),
+    "numbers beside images": (
+        ROOM,
+        (
+            'source = "images"\npath = "photos"\nlabels_csv = "photos.csv"\n'
+            'numbers = ["weight", "age"]\nlabel_columns = "kind"\nimage_size = [6, 6]'
+        ),
+    ),
 }
 
 
@@ -89,6 +97,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for number in range(COUNT)
     ]
     write_records(folder / "rooms.tfrecord", records)
+    make_images(folder / "photos", {f"{number}.png": number for number in range(COUNT)})
+    lines = [f"{number},{20 + number % 50},{number % 9},{kind[number]}" for number in range(COUNT)]
+    (folder / "photos" / "photos.csv").write_text("\n".join(["id,age,weight,kind", *lines]) + "\n")
+    new = "\n".join(["id,weight,age", *(f"{number},{number},{number}" for number in range(9))])
+    (folder / "photos" / "new.csv").write_text(f"{new}\n")
     return folder
 
 
@@ -148,3 +161,28 @@ def test_that_a_prediction_takes_inputs_without_labels_in_any_order(
             found.append(archive["probabilities"])
     assert found[0].shape == (9, 2)
     np.testing.assert_array_equal(*found)
+
+
+def test_that_a_prediction_takes_images_with_numbers_and_no_labels(
+    folder: Path, runs_dir: Path
+) -> None:
+    del runs_dir
+    code, data = SOURCES["numbers beside images"]
+    (folder / "photo.py").write_text(code)
+    training = folder / "photo.toml"
+    training.write_text(
+        f'[data]\n{data}\n[model]\nsource = "python"\npath = "photo.py"\n[training]\nepochs = 1\n'
+    )
+    ran = answered(gpupanel("run", training, "--trust", "--json"))
+    model, found = RunLayout(Path(ran["run"])).model, []
+    for numbers in ('numbers = ["weight", "age"]', 'numbers = ["age", "weight"]', ""):
+        prediction = folder / "predict photos.toml"
+        prediction.write_text(
+            'task = "predict"\n[data]\nsource = "images"\npath = "photos"\nimage_size = [6, 6]\n'
+            f'labels_csv = "new.csv"\n{numbers}\n[model]\nsource = "saved"\npath = "{model}"\n'
+        )
+        predicted = answered(gpupanel("run", prediction, "--json"))
+        table = RunLayout(Path(predicted["run"])).root / "predictions.csv"
+        found.append(table.read_text().splitlines())
+    assert found[0] == found[1] == found[2]
+    assert [line.split(",")[1] for line in found[0][1:]] == [f"{number}.png" for number in range(9)]

@@ -81,10 +81,11 @@ def data_above_memory(context: PlanningContext) -> Iterator[Problem]:
         return
     needed = _images_mib(context)
     if needed > memory:
+        height, width, *_ = context.profile.data.chosen_shape
         yield Problem(
             code="data_above_memory",
             field="data.cache",
-            message=f"{preview.example_count:,} images of {_sides(preview)} pixels take "
+            message=f"{preview.example_count:,} images of {height:,}x{width:,} pixels take "
             f"{_gib(needed)} in memory, and {host.name} has {_gib(memory)}.",
             hint="Cache them on disk, or scale them to a smaller size.",
             fix=Fix.of("Cache them on disk", "data.cache", DataCache.DISK.value),
@@ -190,12 +191,10 @@ def _images_mib(context: PlanningContext) -> int:
     data, preview = context.profile.data, context.known.preview
     if preview is None or not data.is_decoded or data.cache is not DataCache.MEMORY:
         return 0
-    pixels = preview.example_count * prod(preview.feature_shape)
-    return _DATA_COPIES * pixels // _BYTES_PER_MIB
-
-
-def _sides(preview: DataPreview) -> str:
-    return f"{preview.feature_shape[0]:,}x{preview.feature_shape[1]:,}"
+    numbers = preview.example_count * prod(preview.feature_shape)
+    # Beside other inputs a pixel is a float.
+    size_bytes = numbers if preview.form.is_plain else 4 * numbers
+    return _DATA_COPIES * size_bytes // _BYTES_PER_MIB
 
 
 def _gib(size_mib: int) -> str:

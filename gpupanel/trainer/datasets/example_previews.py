@@ -11,13 +11,14 @@ from gpupanel.domain.number_text import short_number
 from gpupanel.domain.preview import ExamplePreview
 from gpupanel.domain.visible_text import as_utf8
 from gpupanel.trainer.datasets.examples import (
+    AllExamples,
     Array,
     DataSet,
     Features,
     PackedOutput,
     file_of,
 )
-from gpupanel.trainer.datasets.packed_inputs import apart
+from gpupanel.trainer.datasets.packed_inputs import apart, first_input
 
 _SHOWN_VALUES = 8
 _SHOWN_WORDS = 12
@@ -66,15 +67,16 @@ def _shape_text(shape: Sequence[int]) -> str:
     return " x ".join(f"{side:,}" for side in shape)
 
 
-def seen(features: Array, data: DataSet) -> tuple[Array, float]:
+def seen(features: Array, data: DataSet | AllExamples, greatest: float) -> tuple[Array, float]:
     """What is shown of examples: of several inputs the first one; and its greatest pixel.
 
     Args:
         features: As the loop carries them.
         data: Knows which inputs they are.
+        greatest: That of one input.
     """
     if not data.inputs:
-        return features, data.greatest
+        return features, greatest
     (first,) = apart(features, data.inputs[:1]).values()
     return first, 255.0
 
@@ -91,7 +93,7 @@ def example_name(features: Features, index: int) -> str:
         features: Of all examples.
         index: Which of them.
     """
-    path = file_of(features, index)
+    path = file_of(first_input(features), index)
     return as_utf8(str(Path(*Path(path).parts[-_NAMED_FOLDERS:]))) if path else ""
 
 

@@ -64,7 +64,7 @@ Features = Array | FeatureFiles
 def rows_at_once(features: Features) -> int:
     """How many examples are best asked for at once; 0: it makes no difference."""
     if isinstance(features, _ChosenFeatures):
-        return rows_at_once(features.whole.features)
+        return rows_at_once(features.whole)
     return features.rows_at_once if isinstance(features, ManyAtOnce) else 0
 
 
@@ -206,38 +206,39 @@ class Examples:
             for place in places
             if int(indices[place]) in self.unreadable
         }
-        return Examples(self._chosen(indices), self.labels[indices], unreadable)
-
-    def _chosen(self, indices: Indices) -> Features:
-        features = self.features
-        if isinstance(features, DivisibleFiles):
-            return features.subset(indices)
-        return _ChosenFeatures(self, indices)
+        return Examples(chosen_features(self.features, indices), self.labels[indices], unreadable)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _ChosenFeatures:
     """The features of some examples of a set: those in memory are not there twice."""
 
-    whole: Examples
+    whole: Features
     rows: Indices
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return (len(self.rows), *self.whole.feature_shape)
+        return (len(self.rows), *self.whole.shape[1:])
 
     @property
     def dtype(self) -> np.dtype[np.generic]:
-        return self.whole.features.dtype
+        return self.whole.dtype
 
     def read(self, indices: Indices) -> Array:
-        return self.whole.read(self.rows[indices])
+        return read_features(self.whole, self.rows[indices])
+
+
+def chosen_features(features: Features, indices: Indices) -> Features:
+    """The features of these examples only, in this order."""
+    if isinstance(features, DivisibleFiles):
+        return features.subset(indices)
+    return _ChosenFeatures(features, indices)
 
 
 def held_rows(features: Features) -> HeldRows | None:
     """Features that are in memory, also among those of other examples; ``None``: they are not."""
     if isinstance(features, _ChosenFeatures):
-        held = held_rows(features.whole.features)
+        held = held_rows(features.whole)
         return None if held is None else held.chosen(features.rows)
     if isinstance(features, np.ndarray) and not isinstance(features, np.memmap):
         return HeldRows(features)

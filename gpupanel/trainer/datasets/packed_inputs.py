@@ -12,14 +12,18 @@ from typing import Final
 
 import numpy as np
 
+from gpupanel.domain.problem import ProblemError
 from gpupanel.trainer.datasets.checks import rows_at_once
 from gpupanel.trainer.datasets.examples import (
     Array,
     Features,
     Indices,
     PackedInput,
+    chosen_features,
     read_features,
 )
+from gpupanel.trainer.datasets.replaced_examples import SkippingFiles
+from gpupanel.trainer.datasets.skipped_files import SkippedFiles
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 """What TensorFlow takes within names of operations, and Keras as an argument of a saved model."""
@@ -55,14 +59,16 @@ def packed(parts: Mapping[str, Features]) -> tuple[Features, tuple[PackedInput, 
     for name, part in parts.items():
         inputs.append(PackedInput(name, tuple(part.shape[1:]), part.dtype == np.uint8, start))
         start = inputs[-1].end
-    whole = _PackedFeatures(tuple(parts.values()), tuple(inputs))
+    may_skip = any(isinstance(part, SkippingFiles) for part in parts.values())
+    kind = _PackedImages if may_skip else _PackedFeatures
+    whole = kind(tuple(parts.values()), tuple(inputs))
     if not all(isinstance(part, np.ndarray) for part in parts.values()):
         return whole, whole.inputs
     rows = np.empty(whole.shape, whole.dtype)
     at_once = rows_at_once(whole.shape, whole.dtype)
     for first in range(0, len(rows), at_once):
-        chosen = np.arange(first, min(first + at_once, len(rows)), dtype=np.int32)
-        rows[first : first + at_once] = whole.read(chosen)
+        indices = np.arange(first, min(first + at_once, len(rows)), dtype=np.int32)
+        rows[first : first + at_once] = whole.read(indices)
     return rows, whole.inputs
 
 
@@ -79,6 +85,11 @@ def apart(rows: Array, inputs: Sequence[PackedInput]) -> dict[str, Array]:
         .astype(np.uint8 if each.are_pixels else np.float32, copy=False)
         for each in inputs
     }
+
+
+def first_input(features: Features) -> Features:
+    """What the first of several inputs is read from; of one input, what that is."""
+    return features.parts[0] if isinstance(features, _PackedFeatures) else features
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,8 +109,35 @@ class _PackedFeatures:
         return np.dtype(np.uint8 if are_pixels else np.float32)
 
     def read(self, indices: Indices) -> Array:
-        rows = np.empty((len(indices), self.inputs[-1].end), self.dtype)
-        for each, part in zip(self.inputs, self.parts, strict=True):
-            wide = (len(indices), each.end - each.start)
-            rows[:, each.start : each.end] = read_features(part, indices).reshape(wide)
+        return self._joined([read_features(part, indices) for part in self.parts], len(indices))
+
+    def _joined(self, values: Sequence[Array], count: int) -> Array:
+        rows = np.empty((count, self.inputs[-1].end), self.dtype)
+        for each, of_input in zip(self.inputs, values, strict=True):
+            rows[:, each.start : each.end] = of_input.reshape(count, each.end - each.start)
         return rows
+
+
+class _PackedImages(_PackedFeatures):
+    """Features of which some are images that may be unreadable: their whole examples are then."""
+
+    @property
+    def skipped(self) -> SkippedFiles | None:
+        noted = (part.skipped for part in self.parts if isinstance(part, SkippingFiles))
+        return next((each for each in noted if each is not None), None)
+
+    def read_readable(self, indices: Indices) -> tuple[Array, Mapping[int, ProblemError]]:
+        values, errors = list[Array](), dict[int, ProblemError]()
+        for part in self.parts:
+            if isinstance(part, SkippingFiles):
+                found, unreadable = part.read_readable(indices)
+                errors.update(unreadable)
+            else:
+                found = read_features(part, indices)
+            values.append(found)
+        return self._joined(values, len(indices)), errors
+
+    def subset(self, indices: Indices) -> "_PackedImages":
+        return _PackedImages(
+            tuple(chosen_features(part, indices) for part in self.parts), self.inputs
+        )

@@ -159,7 +159,7 @@ def read_to_infer(run: StartedRun, reading: Reading) -> InferenceExamples:
         ProblemError: The model or the data cannot be used, and why.
     """
     profile = run.profile
-    check_model_file(saved_model_path(profile.model), any_ends=profile.data.may_have_arrays)
+    check_model_file(saved_model_path(profile.model), any_ends=profile.data.may_have_inputs)
     return read_inference_examples(profile, reading)
 
 

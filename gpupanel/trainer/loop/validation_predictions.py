@@ -144,7 +144,7 @@ class ValidationPredictions:
         assert validation is not None
         chosen = _chosen(validation, data.target, self._run.profile.training.seed)
         self._features, self._labels = validation.read(chosen), validation.labels[chosen]
-        shown_of_each, greatest = seen(self._features, data)
+        shown_of_each, greatest = seen(self._features, data, data.greatest)
         texts = label_texts(data, self._labels)
         cells: list[tuple[ShownCell, ...]] = [()] * len(chosen)
         if data.cells is not None:

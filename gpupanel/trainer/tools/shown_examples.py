@@ -25,7 +25,7 @@ from gpupanel.domain.shown_examples import (
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.files.confusion_file import EvaluatedExamples, read_evaluated
 from gpupanel.files.worst_file import WorstExamples, read_worst
-from gpupanel.trainer.datasets.example_previews import example_name, example_preview
+from gpupanel.trainer.datasets.example_previews import example_name, example_preview, seen
 from gpupanel.trainer.datasets.examples import AllExamples, read_features
 from gpupanel.trainer.datasets.shown_cells import shown_cells
 from gpupanel.trainer.datasets.shown_labels import readable_label, top_classes
@@ -144,7 +144,8 @@ def _seen(
     image, cells = None, example.cells
     try:
         rows = read_features(whole.features, np.array([place], np.int32))
-        image = example_preview("", rows[0], greatest, whole.words)
+        (one,), white = seen(rows, whole, greatest)
+        image = example_preview("", one, white, whole.words)
         if whole.columns is not None:
             (cells,) = shown_cells(whole.columns, np.array([place], np.int32))
     except ProblemError as error:

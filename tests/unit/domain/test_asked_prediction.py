@@ -32,6 +32,7 @@ PROFILE = Profile(task="predict", model=SavedModel(path="/m.keras"))
     ("data", "kind"),
     [
         (ImagesData(path="/pets"), AskedKind.IMAGE),
+        (ImagesData(path="/pets", labels_csv="l.csv", numbers=["age"]), AskedKind.NONE),
         (TfrecordData(path="/records"), AskedKind.IMAGE),
         (TfrecordData(path="/records", inputs=["a", "b"]), AskedKind.NONE),
         (KerasData(source="mnist"), AskedKind.ARRAY),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from gpupanel.domain.data import ImagesData
 from gpupanel.domain.problem import ProblemError
+from gpupanel.trainer.datasets.images.beside_numbers import without_numbers
 from gpupanel.trainer.datasets.images.csv_lines import columns_of, read_lines, without_column
 from gpupanel.trainer.datasets.images.label_columns import with_labels
 from gpupanel.trainer.datasets.images.listing import images_below
@@ -29,8 +30,10 @@ def find_columns(
         columns, others = columns_of(path, root, images, data.file_column)
         lines = read_lines(path, root, images, data.file_column)
         found["file_column"] = lines.file_column
+        lines = without_numbers(lines, data)
         if data.chosen_group:
             lines, _ = without_column(lines, data.chosen_group, must_be_there=True)
         lines, _ = with_labels(lines, data.chosen_labels, data.predicts)
         found["label_columns"] = lines.columns[0] if len(lines.columns) == 1 else lines.columns
-    return {"group": others, "file_column": columns, "label_columns": others}, found
+    keys = ("group", "label_columns", "numbers")
+    return {**dict.fromkeys(keys, others), "file_column": columns}, found

@@ -110,7 +110,7 @@ def no_number(lines: ImageLines, number: int, at: int, row: Sequence[str]) -> Pr
         Problem(
             code="data_csv_unreadable",
             field=FIELD,
-            message=f'Line {number:,} of {lines.path} has "{_short(row[at])}" in column '
+            message=f'Line {number:,} of {lines.path} has "{short_cell(row[at])}" in column '
             f'"{visible_line(lines.columns[at])}", which is not a number.',
             hint="Correct that line; or say in data.label_columns which columns are predicted."
             if fixes
@@ -121,18 +121,25 @@ def no_number(lines: ImageLines, number: int, at: int, row: Sequence[str]) -> Pr
     )
 
 
-def numbers_unclear(lines: ImageLines, name: str, cell: str) -> Problem:
-    """The problem that a number may mean two, where no cell of its column shows which."""
+def numbers_unclear(lines: ImageLines, name: str, cell: str, *more: Fix) -> Problem:
+    """The problem that a number may mean two, where no cell of its column shows which.
+
+    Args:
+        lines: Of the CSV.
+        name: Of the column.
+        cell: With that number.
+        more: What may be done beside saying how it is read.
+    """
     by_mark = sorted(meanings_of(cell).items(), key=lambda each: len(each[1]))
     fixes = [Fix.of(f"Read it as {number}", "data.decimal", mark) for mark, number in by_mark]
     return Problem(
         code="data_numbers_unclear",
         field="data.decimal",
-        message=f'Column "{visible_line(name)}" of {lines.path} holds "{_short(cell)}", which may '
-        f"be {' or '.join(number for _, number in by_mark)}: no cell of it shows which.",
+        message=f'Column "{visible_line(name)}" of {lines.path} holds "{short_cell(cell)}", which '
+        f"may be {' or '.join(number for _, number in by_mark)}: no cell of it shows which.",
         hint="Set data.decimal to the character before decimals.",
         fix=fixes[0],
-        alternatives=(*fixes[1:], Fix.of("Predict classes", _PREDICTS, "classes")),
+        alternatives=(*fixes[1:], *more),
     )
 
 
@@ -146,8 +153,8 @@ def number_notes(lines: ImageLines, forms: Sequence[NumberForm]) -> Iterator[Pro
                 code="data_numbers_read",
                 severity=Severity.HINT,
                 field=FIELD,
-                message=f'In column "{visible_line(name)}" of {lines.path} "{_short(odd)}" is read '
-                f"as {plain_number(odd, form)}.",
+                message=f'In column "{visible_line(name)}" of {lines.path} "{short_cell(odd)}" is '
+                f"read as {plain_number(odd, form)}.",
                 hint="Nothing, if that is what it means; else set data.decimal.",
             )
 
@@ -159,7 +166,7 @@ def seem_values(lines: ImageLines, cell: str) -> Problem:
         severity=Severity.WARNING,
         field=_PREDICTS,
         message=f'Column "{visible_line(lines.columns[0])}" of {lines.path} looks like numbers, '
-        f'such as "{_short(cell)}", and each different one is a class of its own.',
+        f'such as "{short_cell(cell)}", and each different one is a class of its own.',
         hint="Predict values, or keep the classes.",
         fix=Fix.of("Predict values", _PREDICTS, "values"),
         alternatives=(Fix.of("Keep them as classes", _PREDICTS, "classes"),),
@@ -172,15 +179,17 @@ def seem_several(lines: ImageLines, cell: str) -> Problem:
         code="data_labels_seem_several",
         severity=Severity.WARNING,
         field=_PREDICTS,
-        message=f'Column "{visible_line(lines.columns[0])}" of {lines.path} seems to hold several '
-        f'labels in a cell, such as "{_short(cell)}", and each combination is a class of its own.',
+        message=f'Column "{visible_line(lines.columns[0])}" of {lines.path} seems to hold '
+        f'several labels in a cell, such as "{short_cell(cell)}", and each combination is a class '
+        "of its own.",
         hint="Read each as a label of its own, or keep the combinations as classes.",
         fix=Fix.of("Read them as several labels", _PREDICTS, "labels"),
         alternatives=(Fix.of("Keep them as classes", _PREDICTS, "classes"),),
     )
 
 
-def _short(cell: str) -> str:
+def short_cell(cell: str) -> str:
+    """A cell as it is shown."""
     shown = visible_line(as_utf8(cell))
     return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 3]}..."
 
@@ -194,6 +203,6 @@ def not_utf8(lines: ImageLines, cells: Sequence[str]) -> Iterator[Problem]:
             severity=Severity.WARNING,
             field=FIELD,
             message=f"{lines.path} is not UTF-8 text: in column "
-            f'"{visible_line(lines.columns[0])}" a name is "{_short(odd)}".',
+            f'"{visible_line(lines.columns[0])}" a name is "{short_cell(odd)}".',
             hint="Save the table again as CSV (UTF-8, comma separated).",
         )

@@ -10,6 +10,11 @@ from gpupanel.domain.data import ImagesData
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.visible_text import as_utf8
 from gpupanel.trainer.datasets.examples import Array
+from gpupanel.trainer.datasets.images.beside_numbers import (
+    ImageNumbers,
+    numbers_of,
+    without_numbers,
+)
 from gpupanel.trainer.datasets.images.csv_lines import (
     ImageLines,
     once_each,
@@ -34,18 +39,20 @@ class LabelledImages:
 
     Attributes:
         paths: Of the images.
-        labels: Theirs.
+        labels: Theirs; ``None``: nobody asked for them.
         groups: Of each a number that those have in common that are held out together; ``None``:
             none are.
         notes: What is odd about them.
         places: Of the images among those of the folder.
+        numbers: That belong to each of them; ``None``: none are an input.
     """
 
     paths: tuple[str, ...]
-    labels: ImageLabels
+    labels: ImageLabels | None
     groups: Array | None
     notes: tuple[Problem, ...]
     places: tuple[int, ...] = ()
+    numbers: ImageNumbers | None = None
 
 
 def labelled_images(
@@ -53,6 +60,7 @@ def labelled_images(
     lines: ImageLines,
     images: Sequence[str],
     training: ImageLabels | None,
+    known: ImageNumbers | None,
     *,
     must_differ: bool,
 ) -> LabelledImages:
@@ -63,6 +71,7 @@ def labelled_images(
         lines: Of the CSV.
         images: Those of the folder.
         training: The labels of the training images, for those of another set.
+        known: Likewise their numbers.
         must_differ: Refuse training images that are all of one class.
 
     Raises:
@@ -70,11 +79,34 @@ def labelled_images(
     """
     missing = _missing(lines, images, data.unreadable_share)
     try:
-        found = _labelled(data, lines, images, training, must_differ=must_differ)
+        found = _labelled(data, lines, images, training, known, must_differ=must_differ)
     except ProblemError as error:
         raise ProblemError(*error.problems, *missing) from error
     notes = (*missing, *_unlabelled(lines, images), *found.notes)
     return replace(found, notes=notes)
+
+
+def numbered_images(
+    data: ImagesData, lines: ImageLines, images: Sequence[str], known: ImageNumbers | None
+) -> LabelledImages:
+    """The images of a set with the numbers that belong to them, whatever their labels are.
+
+    Args:
+        data: Whose they are.
+        lines: Of the CSV.
+        images: Those of the folder.
+        known: The numbers of the training images, for those of another set.
+
+    Raises:
+        ProblemError: Images are missing, or the numbers cannot be used.
+    """
+    missing = _missing(lines, images, data.unreadable_share)
+    without_numbers(lines, data, needs_others=False)
+    used = once_each(lines.with_columns(data.numbers))
+    numbers = numbers_of(used, data, known)
+    paths = tuple(images[place] for place in used.images)
+    notes = (*missing, *(() if numbers is None else numbers.notes))
+    return LabelledImages(paths, None, None, notes, used.images, numbers)
 
 
 def _labelled(
@@ -82,13 +114,14 @@ def _labelled(
     lines: ImageLines,
     images: Sequence[str],
     training: ImageLabels | None,
+    known: ImageNumbers | None,
     *,
     must_differ: bool,
 ) -> LabelledImages:
-    group, rest = data.chosen_group, lines
+    group, rest = data.chosen_group, without_numbers(lines, data)
     notes: tuple[Problem, ...] = ()
     if group:
-        rest, _ = without_column(lines, group, must_be_there=training is None)
+        rest, _ = without_column(rest, group, must_be_there=training is None)
     if training is None:
         everything = rest
         rest, notes = with_labels(rest, data.chosen_labels, data.predicts)
@@ -96,7 +129,8 @@ def _labelled(
     else:
         rest = with_labels_as(rest, training.columns)
     is_grouped = group in lines.columns
-    used = once_each(lines.with_columns([*rest.columns, *([group] if is_grouped else [])]))
+    beside = [*data.numbers, *([group] if is_grouped else [])]
+    used = once_each(lines.with_columns([*rest.columns, *beside]))
     labelled, said = without_empty(used.with_columns(rest.columns), data.empty_words)
     labels = labels_of(
         labelled,
@@ -112,9 +146,12 @@ def _labelled(
         # Numbers: what they are called does not matter.
         number_of = {name: number for number, name in enumerate(dict.fromkeys(belongs))}
         groups = np.array([number_of[name] for name in belongs], np.int64)
+    place_of = {image: place for place, image in enumerate(used.images)}
+    numbered = used.with_lines([place_of[image] for image in labelled.images])
+    numbers = numbers_of(numbered, data, known)
     paths = tuple(images[place] for place in labelled.images)
-    notes = (*notes, *said, *labels.notes)
-    return LabelledImages(paths, labels, groups, notes, labelled.images)
+    notes = (*notes, *said, *labels.notes, *(() if numbers is None else numbers.notes))
+    return LabelledImages(paths, labels, groups, notes, labelled.images, numbers)
 
 
 def _missing(lines: ImageLines, images: Sequence[str], share: float) -> tuple[Problem, ...]:

@@ -7,7 +7,7 @@ import numpy as np
 from typing_extensions import override
 
 from gpupanel.domain.data import MOST_CLASSES, Target
-from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.problem import Fix, Problem, ProblemError
 from gpupanel.domain.written_numbers import (
     NumberForm,
     all_numbers,
@@ -42,6 +42,7 @@ _MOST_WHOLE_CLASSES = 20
 """More whole numbers than these, of which most occur once, may be amounts."""
 _MANY_FIT = 0.8
 """Text of which so many cells are numbers may be amounts with typing errors."""
+_AS_CLASSES = Fix.of("Predict classes", "data.predicts", "classes")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,7 +107,8 @@ def labels_of(
         found = _classes(lines, cells, names, must_differ=must_differ)
         return replace(found, notes=notes)
     name = _Column(str(lines.path), ", ".join(lines.columns[:5]), FIELD)
-    forms = training.forms if training is not None and training.forms else _forms(lines, decimal)
+    known = None if training is None else training.forms
+    forms = known or number_forms(lines, decimal, _AS_CLASSES)
     numbers = _matrix(lines, forms)
     checked = checked_labels(numbers, name, predicts, must_differ=must_differ)
     titles = () if checked.target is Target.VALUES else lines.columns
@@ -161,12 +163,22 @@ def _separator(
     return None if not found and all_numbers(cells) else found
 
 
-def _forms(lines: ImageLines, decimal: str | None) -> tuple[NumberForm, ...]:
+def number_forms(lines: ImageLines, decimal: str | None, *more: Fix) -> tuple[NumberForm, ...]:
+    """How each column writes its numbers.
+
+    Args:
+        lines: With these columns.
+        decimal: What stands before decimals; ``None``: found.
+        more: What may be done where nothing shows it, beside saying it.
+
+    Raises:
+        ProblemError: Nothing shows how a number is meant.
+    """
     columns = [[row[at] for row in lines.cells] for at in range(len(lines.columns))]
     found = detected_forms(columns, decimal)
     for name, each in zip(lines.columns, found, strict=True):
         if not each.is_sure:
-            raise ProblemError(numbers_unclear(lines, name, each.example))
+            raise ProblemError(numbers_unclear(lines, name, each.example, *more))
     return tuple(each.form for each in found)
 
 

@@ -14,6 +14,7 @@ from gpupanel.domain.problem import Fix, Problem, ProblemError
 from gpupanel.domain.visible_text import as_utf8
 from gpupanel.trainer.datasets.class_folders import annotations_among
 from gpupanel.trainer.datasets.examples import Array
+from gpupanel.trainer.datasets.images.beside_numbers import ImageNumbers, numbers_without_table
 from gpupanel.trainer.datasets.images.chosen import chosen_images
 from gpupanel.trainer.datasets.images.class_notes import PATHS, ClassesOfImages, shown_names
 from gpupanel.trainer.datasets.images.csv_lines import columns_of, named_images, read_lines
@@ -25,7 +26,7 @@ from gpupanel.trainer.datasets.images.label_files import (
     label_files,
     labels_from,
 )
-from gpupanel.trainer.datasets.images.labelled_images import labelled_images
+from gpupanel.trainer.datasets.images.labelled_images import labelled_images, numbered_images
 from gpupanel.trainer.datasets.images.labels import ImageLabels
 from gpupanel.trainer.datasets.images.line_columns import Cells, cells_of
 from gpupanel.trainer.datasets.images.listing import (
@@ -61,6 +62,7 @@ class ImageSet:
             none are.
         cells: What the CSV says of each, where that is wanted; ``None``: it is not, or there is
             none.
+        numbers: That belong to each of them; ``None``: none are an input.
     """
 
     root: Path
@@ -71,6 +73,7 @@ class ImageSet:
     notes: tuple[Problem, ...] = ()
     groups: Array | None = None
     cells: Cells | None = None
+    numbers: ImageNumbers | None = None
 
     def with_skipped(self, skipped: SkippedFiles) -> "ImageSet":
         """The same, of which some may be unreadable."""
@@ -169,19 +172,26 @@ class _Lister:
         return () if note is None else (note,)
 
     def _listed(self, *, must_differ: bool, needs_labels: bool) -> ImageSet:
+        numbered = bool(self.data.numbers)
         if self.data.files:
+            if numbered:
+                raise numbers_without_table("the images were chosen one by one")
             if needs_labels:
                 raise self._no_labels_of_files()
             return ImageSet(self.root, self._files(chosen_images(self.data)), None)
         folder = look_into(self.root, self.key)
         self.unread.update(folder.unread)
         csv = self._labels_file()
-        if csv is not None and (needs_labels or csv.is_file()):
+        if csv is None and numbered:
+            raise numbers_without_table(f"{self.root} has no CSV of labels with them")
+        if csv is not None and (needs_labels or numbered or csv.is_file()):
             try:
                 return self._by_csv(csv, must_differ=must_differ)
             except ProblemError:
                 if needs_labels:
                     raise
+                if numbered:
+                    return self._by_csv(csv, must_differ=False, has_labels=False)
         if csv is not None or folder.is_flat or (folder.has_images and not folder.folders):
             if needs_labels:
                 raise self._no_labels()
@@ -221,7 +231,7 @@ class _Lister:
             chosen = Path(chosen.name) if is_beside else chosen
         return self.root / chosen
 
-    def _by_csv(self, csv: Path, *, must_differ: bool) -> ImageSet:
+    def _by_csv(self, csv: Path, *, must_differ: bool, has_labels: bool = True) -> ImageSet:
         images = self._below(self.root)
         beside = self.root.parent / csv.name
         if not csv.exists() and beside.is_file() and as_utf8(csv.name) == csv.name:
@@ -234,8 +244,15 @@ class _Lister:
             )
         file_column = self._file_column(csv, images)
         lines = read_lines(csv, self.root, images, file_column, self._of_other_sets)
-        training = None if self.training is None else self.training.labels
-        found = labelled_images(self.data, lines, images, training, must_differ=must_differ)
+        labels, numbers = None, None
+        if self.training is not None:
+            labels, numbers = self.training.labels, self.training.numbers
+        if has_labels:
+            found = labelled_images(
+                self.data, lines, images, labels, numbers, must_differ=must_differ
+            )
+        else:
+            found = numbered_images(self.data, lines, images, numbers)
         return ImageSet(
             self.root,
             self._files(found.paths),
@@ -245,6 +262,7 @@ class _Lister:
             found.notes,
             found.groups,
             cells_of(lines, found.places) if self.keeps_cells else None,
+            found.numbers,
         )
 
     def _of_other_sets(self) -> Iterator[NamedImages]:

@@ -14,6 +14,7 @@ from gpupanel.trainer.datasets.scanning.numbers import (
     NumberFacts,
     NumberScan,
     sampled_indices,
+    scanned_column,
     values_far_outside,
 )
 from gpupanel.trainer.datasets.scanning.scanned import (
@@ -95,7 +96,7 @@ def scan_examples(
         done += len(part)
         facts = dict(zip(named, scan.numbers.facts(), strict=True)) if scan.numbers else {}
         if name == "training" and facts:
-            columns = tuple(_column(*each) for each in list(facts.items())[:MOST_COLUMNS])
+            columns = tuple(scanned_column(*each) for each in list(facts.items())[:MOST_COLUMNS])
             problems += _constant(facts)
         problems += values_far_outside(facts.items(), first.sets[name].name_of)
         if not found.class_names and not are_arrays:
@@ -180,17 +181,6 @@ class _SetScan:
                 errors[place] = str(error)
         empty = np.empty((0, *self.part.feature_shape), self.part.features.dtype)
         return np.concatenate(rows) if rows else empty, errors
-
-
-def _column(name: str, facts: NumberFacts) -> ScannedColumn:
-    return ScannedColumn(
-        name=name,
-        holds="number",
-        least=facts.least,
-        greatest=facts.greatest,
-        mean=facts.mean,
-        is_constant=facts.is_constant,
-    )
 
 
 def _constant(facts: Mapping[str, NumberFacts]) -> list[Problem]:

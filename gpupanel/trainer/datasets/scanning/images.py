@@ -16,7 +16,7 @@ import numpy.typing as npt
 from gpupanel.domain.data_source import Target
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.scan import SetName
-from gpupanel.domain.visible_text import as_utf8
+from gpupanel.domain.visible_text import as_utf8, visible_line
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.images.files import image_errors
 from gpupanel.trainer.datasets.images.image_sizes import value_notes
@@ -24,6 +24,7 @@ from gpupanel.trainer.datasets.images.pixels import form_and_pixels_of
 from gpupanel.trainer.datasets.images.sets import ImageSet
 from gpupanel.trainer.datasets.progress import OnProgress
 from gpupanel.trainer.datasets.scanning.digests import digest_of_file
+from gpupanel.trainer.datasets.scanning.examples import MOST_COLUMNS
 from gpupanel.trainer.datasets.scanning.image_facts import (
     MARKS,
     Forms,
@@ -35,6 +36,13 @@ from gpupanel.trainer.datasets.scanning.image_facts import (
     rows_of,
 )
 from gpupanel.trainer.datasets.scanning.image_sets import ImageSets
+from gpupanel.trainer.datasets.scanning.numbers import (
+    NumberFacts,
+    NumberScan,
+    sampled_indices,
+    scanned_column,
+    values_far_outside,
+)
 from gpupanel.trainer.datasets.scanning.scanned import (
     MOST_NAMED,
     ExamplesOfSet,
@@ -96,7 +104,13 @@ def scan_images(
         )
     gone = [_gone(each.root) for each in named.values() if not each.root.is_dir()]
     values = value_notes(files, 0, _UNPACKED)
-    problems = (*listed.problems, *gone, *values, *_odd(seen, listed, scan.changed))
+    beside = {name: _numbers_beside(each) for name, each in named.items()}
+    problems = (
+        *(*listed.problems, *gone, *values, *_odd(seen, listed, scan.changed)),
+        *chain.from_iterable(
+            values_far_outside(each.items(), _Namer(named[name])) for name, each in beside.items()
+        ),
+    )
     return Scanned(
         sets=found,
         target=listed.target,
@@ -106,6 +120,9 @@ def scan_images(
         empty_classes=listed.empty_classes,
         formats=_counted(readable["form"], scan.forms.texts),
         sizes=_sizes(readable),
+        columns=tuple(
+            scanned_column(*each) for each in list(beside["training"].items())[:MOST_COLUMNS]
+        ),
         # Of files that went away nobody skips a part.
         unreadable_share=None if gone else listed.unreadable_share,
         problems=problems,
@@ -141,6 +158,16 @@ def listed_images(found: ImageSets, share: float) -> Scanned:
 
 
 _NAMES: tuple[SetName, ...] = ("training", "validation", "test")
+
+
+def _numbers_beside(part: ImageSet) -> dict[str, NumberFacts]:
+    """What is known of the numbers that belong to the images, by their columns; empty: none."""
+    if part.numbers is None:
+        return {}
+    rows = part.numbers.array
+    scan = NumberScan(rows[sampled_indices(len(rows))])
+    scan.take(rows, np.arange(len(rows), dtype=np.int32))
+    return dict(zip(map(visible_line, part.numbers.columns), scan.facts(), strict=True))
 
 
 def _labels(part: ImageSet) -> npt.NDArray[np.generic] | None:

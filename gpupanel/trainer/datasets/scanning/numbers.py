@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from gpupanel.domain.number_text import short_number
 from gpupanel.domain.problem import Problem, Severity
+from gpupanel.domain.scan import ScannedColumn
 from gpupanel.trainer.datasets.examples import Array, Indices
 
 _SAMPLED = 4096
@@ -106,6 +107,18 @@ class NumberScan:
             outside_value=float(self._value[place]),
             outside_index=int(self._example[place]),
         )
+
+
+def scanned_column(name: str, facts: NumberFacts) -> ScannedColumn:
+    """What a report says of a column of numbers."""
+    return ScannedColumn(
+        name=name,
+        holds="number",
+        least=facts.least,
+        greatest=facts.greatest,
+        mean=facts.mean,
+        is_constant=facts.is_constant,
+    )
 
 
 def sampled_indices(count: int) -> Indices:

@@ -3,6 +3,7 @@
 import math
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from gpupanel.domain.asked_prediction import PredictionAsked
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.data import DataCache, ImagesData, Scaling, Target
 from gpupanel.domain.decoded_images import PictureForm
+from gpupanel.domain.images_data import IMAGE_INPUT, NUMBERS_INPUT
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.visible_text import as_utf8, visible_line
 from gpupanel.files.regular_files import open_regular
@@ -23,6 +25,7 @@ from gpupanel.trainer.datasets.examples import (
     DataSet,
     Examples,
     Features,
+    PackedInput,
     chained,
 )
 from gpupanel.trainer.datasets.file_prints import DataFiles
@@ -47,6 +50,7 @@ from gpupanel.trainer.datasets.images.recipe import (
 )
 from gpupanel.trainer.datasets.images.set_folders import with_detected_sets
 from gpupanel.trainer.datasets.images.sets import ImageSet, list_sets
+from gpupanel.trainer.datasets.packed_inputs import packed
 from gpupanel.trainer.datasets.progress import OnProgress, ignore_progress
 from gpupanel.trainer.datasets.scanning.image_sets import list_all_sets
 from gpupanel.trainer.datasets.scanning.images import listed_images, scan_images
@@ -89,15 +93,16 @@ def read_images(
     if may_skip:
         sets, skipped = _with_skipped(data, sets)
     files = _list_files(sets)
-    examples = _read_sets(data, sets, on_progress, all_now=all_now)
+    examples, inputs = _read_sets(data, sets, on_progress, all_now=all_now)
     labels = sets["training"].labels
     return DataSet(
         training=examples["training"],
         test=examples.get("test"),
         validation=examples.get("validation"),
         class_names=() if labels is None else labels.names,
-        scaling=Scaling.DIVIDE,
-        greatest=255.0,
+        inputs=inputs,
+        scaling=Scaling.NONE if inputs else Scaling.DIVIDE,
+        greatest=1.0 if inputs else 255.0,
         files=files,
         notes=tuple(note for each in sets.values() for note in each.notes),
         skipped=skipped,
@@ -119,15 +124,23 @@ def _cells(data: ImagesData, sets: Mapping[str, ImageSet]) -> LineColumns | None
 
 def _read_sets(
     data: ImagesData, sets: Mapping[str, ImageSet], on_progress: OnProgress, *, all_now: bool
-) -> dict[str, Examples]:
+) -> tuple[dict[str, Examples], tuple[PackedInput, ...]]:
+    """The examples of each set, and of which inputs they are; none where they are one."""
     one_bytes = math.prod(sets["training"].files.shape[1:])
+    if data.numbers:  # a pixel is a float beside them
+        one_bytes = np.dtype(np.float32).itemsize * (one_bytes + len(data.numbers))
     check_size(one_bytes, "One image of data.image_size", "data.image_size")
     if data.cache is DataCache.MEMORY:
         count = sum(len(each.files.paths) for each in sets.values())
         check_size(count * one_bytes, f"The images in {data.path}", "data.cache")
-    return {
-        name: _read(data.cache, each, on_progress, all_now=all_now) for name, each in sets.items()
-    }
+    found, inputs = dict[str, Examples](), tuple[PackedInput, ...]()
+    for name, each in sets.items():
+        found[name] = _read(data.cache, each, on_progress, all_now=all_now)
+        if each.numbers is not None:
+            parts = {IMAGE_INPUT: found[name].features, NUMBERS_INPUT: each.numbers.array}
+            features, inputs = packed(parts)
+            found[name] = replace(found[name], features=features)
+    return found, inputs
 
 
 def _with_skipped(
@@ -153,7 +166,7 @@ def _read_all(data: ImagesData, reading: Reading, *, may_skip: bool) -> AllExamp
     if may_skip:
         sets, skipped = _with_skipped(data, sets)
     found = sets["training"].labels
-    examples = _read_sets(data, sets, reading.on_progress, all_now=True)
+    examples, inputs = _read_sets(data, sets, reading.on_progress, all_now=True)
     whole = chained(list(examples.values()))
     are_known = all(each.labels is not None for each in sets.values())
     note = skipped.note(are_left_out=True) if skipped is not None else None
@@ -173,6 +186,7 @@ def _read_all(data: ImagesData, reading: Reading, *, may_skip: bool) -> AllExamp
             for each in sets.values()
             for path in each.files.paths
         ),
+        inputs=inputs,
     )
 
 
@@ -277,7 +291,7 @@ class _Images(Source[ImagesData]):
         offers = {"leave_out": _classes(found)} if has_classes else {}
         columns: dict[str, int | str | tuple[str, ...]] = {}
         if found.path and found.labels_csv and not data.files:
-            offered, found_columns = find_columns(found)
+            offered, found_columns = find_columns(read_as_trained(found, reading.recipe))
             columns.update(found_columns)
             offers |= {
                 key: tuple(Choice(name, visible_line(name)) for name in names[:_MOST_OFFERED])

@@ -107,7 +107,7 @@ def model_problems(request: PreviewRequest, found: DataPreview) -> tuple[Problem
             check_weights_file(model.weights_path)
         else:
             is_whole = request.task != "train" or not model.has_new_head
-            any_ends = request.data.may_have_arrays and is_whole
+            any_ends = request.data.may_have_inputs and is_whole
             check_model_file(model.chosen_path, most_bytes=_MODEL_BYTES, any_ends=any_ends)
             if request.task == "evaluate" and model.measures_path:
                 read_code_file(Path(model.measures_path), "model.measures")

@@ -11,6 +11,7 @@ from gpupanel.trainer.datasets.examples import Array, DataSet, Examples
 from gpupanel.trainer.datasets.images.files import ImageFiles
 from gpupanel.trainer.datasets.images.image_sizes import content_notes, value_notes
 from gpupanel.trainer.datasets.label_doubts import label_doubts
+from gpupanel.trainer.datasets.packed_inputs import first_input
 from gpupanel.trainer.datasets.range_doubts import range_doubts
 from gpupanel.trainer.datasets.replaced_examples import with_replacements
 
@@ -35,7 +36,7 @@ def odd_notes(
         request: What was chosen.
         value_range: Of the training examples: they are not read again.
     """
-    files = data_set.training.features
+    files = first_input(data_set.training.features)
     if isinstance(files, ImageFiles):
         yield from value_notes(files, request.seed)
         yield from content_notes(files, request.seed)

@@ -17,7 +17,7 @@ import numpy as np
 
 from gpupanel.domain.data import DataCache, DataSettings, Target
 from gpupanel.domain.data_source import LABEL_FIELDS
-from gpupanel.domain.example_form import takes_any_form
+from gpupanel.domain.example_form import ExampleForm, takes_any_form
 from gpupanel.domain.preview import (
     DataPreview,
     EvaluatedPreview,
@@ -39,6 +39,7 @@ from gpupanel.trainer.datasets.examples import (
 )
 from gpupanel.trainer.datasets.images.files import ImageFiles
 from gpupanel.trainer.datasets.images.image_sizes import median_size
+from gpupanel.trainer.datasets.packed_inputs import first_input
 from gpupanel.trainer.datasets.replaced_examples import with_replacements
 from gpupanel.trainer.datasets.source import Found, Reading, no_download, read_data, source_of
 from gpupanel.trainer.datasets.split import Split, split
@@ -178,7 +179,7 @@ def _lacks_labels(data: DataSettings, request: PreviewRequest) -> bool:
 
 
 def _median_image_size(examples: Examples, seed: int) -> tuple[int, int] | None:
-    files = examples.features
+    files = first_input(examples.features)
     return median_size(files, seed) if isinstance(files, ImageFiles) else None
 
 
@@ -246,6 +247,8 @@ def _of_features(request: PreviewRequest, refused: DataPreview) -> DataPreview:
         more = [each for each in error.problems if each not in refused.problems]
         return refused.model_copy(update={"problems": (*refused.problems, *more)})
     greatest = 255.0 if features.dtype == np.uint8 else 1.0
+    form = ExampleForm(inputs={each.name: each.shape for each in found.inputs})
+    shown, greatest = seen(features, found, greatest)
     if not is_of_labels:  # a run that predicts reads it so, whatever its classes are
         refused = refused.model_copy(update={"problems": found.notes})
     return refused.model_copy(
@@ -253,7 +256,8 @@ def _of_features(request: PreviewRequest, refused: DataPreview) -> DataPreview:
             "example_count": len(found),
             "feature_shape": tuple(features.shape[1:]),
             "value_range": range_of(read),
-            "examples": tuple(example_preview("", one, greatest, found.words) for one in features),
+            "examples": tuple(example_preview("", one, greatest, found.words) for one in shown),
+            "form": form,
             "found": {**refused.found, "predicts": found.target},
         }
     )
@@ -290,7 +294,7 @@ def _examples(data: DataSet, request: PreviewRequest) -> tuple[Previews, Preview
     drawn = np.random.default_rng(request.seed).choice(len(training), count, replace=False)
     indices = drawn.astype(np.int32)
     labels = list(label_texts(data, training.labels[indices]))
-    features, greatest = seen(training.read(indices), data)
+    features, greatest = seen(training.read(indices), data, data.greatest)
     shown = features, _augmented(data, request, training, indices[:_AUGMENTED])
     plain, augmented = (
         tuple(

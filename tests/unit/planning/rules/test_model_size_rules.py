@@ -13,6 +13,7 @@ from gpupanel.domain.data import (
     WineData,
 )
 from gpupanel.domain.device import DeviceInventory
+from gpupanel.domain.example_form import ExampleForm
 from gpupanel.domain.model import (
     CnnModel,
     MlpModel,
@@ -263,6 +264,18 @@ def test_that_images_that_do_not_fit_into_memory_twice_are_kept_on_the_disk() ->
     assert problems(apply_fix(profile, problem.fix), preview=preview) == []
     few = preview.model_copy(update={"example_count": 1_000})
     assert problems(profile, preview=few) == []
+
+
+def test_that_pixels_beside_numbers_take_four_times_as_much() -> None:
+    data = ImagesData(path="pictures", image_size=(1_000, 1_000), labels_csv="l.csv", numbers=["a"])
+    form = ExampleForm(inputs={"image": (1_000, 1_000, 3), "numbers": (1,)})
+    preview = DataPreview(example_count=1_250, feature_shape=(3_000_001,), form=form)
+    profile = with_hidden(data=data, model=PythonModel(path="/model.py"))
+
+    (problem,) = problems(profile, preview=preview)
+
+    assert problem.code == "data_above_memory"
+    assert "1,250 images of 1,000x1,000 pixels take 27.9 GiB in memory" in problem.message
 
 
 def test_that_images_in_memory_and_the_model_must_fit_together() -> None:

@@ -261,6 +261,7 @@ def test_that_each_kind_of_source_makes_every_script(data: DataSettings) -> None
         NpzData(path="/x.npz", outputs={"a": "values"}),
         NpzData(path="/x.npz", autoencoder=True),
         TableData(path="/x.csv", inputs={"a": ["b"]}),
+        ImagesData(path="/x", labels_csv="x.csv", numbers=["a"]),
         TfrecordData(path="/x.tfrecord", inputs=["a"]),
         TfrecordData(path="/x.tfrecord", outputs={"a": "values"}),
     ],
