@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.events import DataProgressed, DownloadProgressed, Phase
-from gpupanel.domain.form_misfits import form_misfits
-from gpupanel.domain.problem import ProblemError
 from gpupanel.files.locks import lock_in_folder
 from gpupanel.trainer.datasets.checked_form import check_taken
 from gpupanel.trainer.datasets.fingerprint import take_fingerprint
@@ -18,6 +16,7 @@ from gpupanel.trainer.datasets.learned_from import known_content
 from gpupanel.trainer.datasets.progress import OnProgress, ignore_progress
 from gpupanel.trainer.datasets.source import Reading, read_data, source_of
 from gpupanel.trainer.datasets.split import Split, split
+from gpupanel.trainer.datasets.trained_form import check_form
 from gpupanel.trainer.device_log import show_device_log
 from gpupanel.trainer.downloads.download import fetch
 from gpupanel.trainer.downloads.keras_cache import needs_download
@@ -204,9 +203,7 @@ def read_split(run: StartedRun, reading: Reading) -> Split:
     profile = run.profile
     reading = reading_to_train(reading, profile.model, profile.data, run.start_model)
     data = read_data(profile.data, reading)
-    misfits = tuple(form_misfits(profile, data.form))
-    if misfits:
-        raise ProblemError(*misfits)
+    check_form(profile, data)
     check_taken(profile.model, profile.data, data)
     data = with_kept_arrays(data, profile.data, profile.model, run.start_model)
     kept = None

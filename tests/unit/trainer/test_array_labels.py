@@ -12,10 +12,10 @@ from gpupanel.domain.model import MlpModel, PythonModel
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.training import Loss, TrainingSettings
-from gpupanel.trainer.datasets.checked_form import check_form
 from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.datasets.source import Reading, read_data, source_of
 from gpupanel.trainer.datasets.sources.python_data import read_python_data
+from gpupanel.trainer.datasets.trained_form import check_form
 from tests.fakes.checked_files import trusted
 
 CLASSES, LABELS, VALUES = Target.CLASSES, Target.LABELS, Target.VALUES

@@ -10,11 +10,11 @@ from gpupanel.domain.data import DataCache, PythonData, Scaling, Target
 from gpupanel.domain.model import MlpModel, PythonModel
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
-from gpupanel.trainer.datasets.checked_form import check_form
 from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.datasets.packed_inputs import apart
 from gpupanel.trainer.datasets.source import Reading, source_of
 from gpupanel.trainer.datasets.sources.python_data import read_python_data
+from gpupanel.trainer.datasets.trained_form import check_form
 from tests.fakes.checked_files import trusted
 
 ROWS = """

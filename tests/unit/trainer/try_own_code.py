@@ -15,10 +15,10 @@ import tensorflow as tf
 from gpupanel.domain.data import PythonData, Target
 from gpupanel.domain.model import PythonModel
 from gpupanel.domain.profile import Profile
-from gpupanel.trainer.datasets.checked_form import check_form
 from gpupanel.trainer.datasets.examples import Examples
 from gpupanel.trainer.datasets.sources.python_data import read_python_data
 from gpupanel.trainer.datasets.split import Split
+from gpupanel.trainer.datasets.trained_form import check_form
 from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.models.build import BuiltModel, build_model
 from gpupanel.trainer.models.network import Building
