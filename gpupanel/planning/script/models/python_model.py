@@ -9,13 +9,15 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.ending import ending_functions, with_logits
 from gpupanel.planning.script.model_section import BuiltText, ModelScript, outputs_of, scaled
+from gpupanel.planning.script.own_code import is_own_code
+from gpupanel.planning.script.own_model_section import own_model
 from gpupanel.planning.script.parts import part
 from gpupanel.planning.script.sections import joined
 
 _PYTHON = """
 code = carried_out($path, "model_code")
 if callable(getattr(code, "loss", None)):
-    raise SystemExit("A script does not know a loss of your own: train it by gpupanel run.")
+    raise SystemExit("What the profile sets is not done beside a loss of your own.")
 network = code.build_model(tuple(x.shape[1:]), $outputs)
 if isinstance(network, keras.Sequential) and not network.built:
     network.build((None, *x.shape[1:]))
@@ -32,6 +34,8 @@ class _PythonModel(ModelScript[PythonModel]):
 
     @override
     def built(self, model: PythonModel, profile: Profile, plan: LaunchPlan) -> BuiltText:
+        if is_own_code(profile):
+            return own_model(model, profile)
         without_ending = with_logits(model, profile.data.target_kind)
         definitions = joined(
             part("given_models", "with_plain_ends"), ending_functions() if without_ending else ""
