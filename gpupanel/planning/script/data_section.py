@@ -13,18 +13,12 @@ from typing import Protocol, TypeVar
 from gpupanel.domain.data import DataCache, DataSettings, Holdout, Target
 from gpupanel.domain.data_source import DataSource
 from gpupanel.domain.model import ModelSettings
+from gpupanel.planning.script.own_data_section import FEATURES, own_data_section
 from gpupanel.planning.script.parts import definitions, part
 from gpupanel.planning.script.sections import joined
 
 _VALIDATION = """
 x_val, y_val, x, y = x[held_back], y[held_back], x[kept], y[kept]
-"""
-
-FEATURES = """
-def features(array):
-    array = np.asarray(array)
-    array = array[:, np.newaxis] if array.ndim == 1 else array
-    return array if array.dtype == np.uint8 else array.astype(np.float32)
 """
 
 _ARRAYS = """
@@ -81,10 +75,6 @@ class SourceScript(Protocol[Settings]):
             needs_labels: Without it ``y`` may become ``None``.
         """
         ...
-
-    def read_for_code(self, data: Settings) -> str:
-        """As :meth:`read`, to train a model of code on it; see ``own_data_section``."""
-        return self.read(data, needs_labels=True)
 
     def read_for_model(self, data: Settings, model_path: str, *, needs_labels: bool) -> str:
         """As :meth:`read`, for a saved model, whose file may say how its features were made."""
@@ -181,7 +171,7 @@ def data_section(
     script = script_of(data)
     from_model = model is not None and model.is_saved
     if is_own_code:
-        read = script.read_for_code(data)
+        read = own_data_section(data)
     elif model is None or not model.is_saved:
         read = script.read(data, needs_labels=True)
     else:

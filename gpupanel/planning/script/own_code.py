@@ -1,7 +1,7 @@
 """What a script finds only when it runs, where data and model are Python code of the person's own.
 
-Nobody runs that code to write a script. So the script itself sees whether labels are arrays, and
-which loss and metrics stand beside ``build_model``.
+Nobody runs that code to write a script. So the script itself sees which inputs and outputs there
+are, whether labels are arrays, and which loss and metrics stand beside ``build_model``.
 """
 
 from gpupanel.domain.data import Target
@@ -9,12 +9,16 @@ from gpupanel.domain.example_form import ExampleForm, form_misfits
 from gpupanel.domain.profile import Profile
 
 
-def is_own_code(profile: Profile) -> bool:
-    """Whether data and model are code, and nothing in the profile needs one label an example.
+def settings_of_rows(profile: Profile) -> tuple[str, ...]:
+    """The keys of what the profile sets, and is of one label an example: class weights, say.
 
-    What does, such as class weights, keeps to a row of labels: such a script refuses arrays, and a
-    loss of the person's own.
+    With these a script keeps to one input and a row of labels.
     """
     form = ExampleForm(arrays_of=profile.data.target_kind or Target.CLASSES)
+    return tuple(each.field or "" for each in form_misfits(profile, form))
+
+
+def is_own_code(profile: Profile) -> bool:
+    """Whether data and model are code, of whatever form the examples turn out to be."""
     are_code = profile.model.is_code and profile.data.is_code
-    return are_code and not any(form_misfits(profile, form))
+    return are_code and not settings_of_rows(profile)

@@ -8,11 +8,17 @@ first apart (``own_model_section``), the loss the others (``own_loss_section``).
 from string import Template
 from typing import Final
 
-from gpupanel.domain.data import PythonData
-from gpupanel.planning.script.data_section import FEATURES
+from gpupanel.domain.data import DataSettings, Target
 from gpupanel.planning.script.parts import part
 from gpupanel.planning.script.sections import joined
 
+FEATURES: Final = """
+def features(array):
+    array = np.asarray(array)
+    array = array[:, np.newaxis] if array.ndim == 1 else array
+    return array if array.dtype == np.uint8 else array.astype(np.float32)
+"""
+"""Examples as a run takes them: pixels as bytes, other numbers in 32 bits."""
 _FUNCTIONS: Final = '''
 INPUTS = {}  # of several inputs by name: the shape of one example, and whether it is of pixels
 OUTPUTS = {}  # of several outputs by name: what it predicts, the shape of a label, its classes
@@ -85,12 +91,13 @@ class_count = len(class_names)
 """
 
 
-def own_data_section(data: PythonData) -> str:
+def own_data_section(data: DataSettings) -> str:
     """From nothing to ``x``, ``y``, ``x_test``, ``y_test`` and ``class_names``.
 
     With ``INPUTS`` and ``OUTPUTS``; ``ARE_ARRAYS``: whether labels are; and ``UNIT``: what labels
     are multiplied by first.
     """
     needed = part("loaded_parts", "parts_by_name", "rows_given", "are_arrays")
-    values = {"path": repr(data.path), "predicts": data.predicts.value}
+    predicts = data.target_kind or Target.CLASSES
+    values = {"path": repr(data.chosen_path), "predicts": predicts.value}
     return joined(needed, FEATURES, _FUNCTIONS, Template(_READ).substitute(values))

@@ -98,7 +98,8 @@ def final_of(name):
     how = "linear" if own_loss else how
     if how == "softmax":
         return keras.layers.Softmax(name=f"probabilities_of_{name}", dtype="float32")
-    return keras.layers.Activation(how, name=f"given_of_{name}", dtype="float32")
+    what = "given" if own_loss else "values" if how == "linear" else "probabilities"
+    return keras.layers.Activation(how, name=f"{what}_of_{name}", dtype="float32")
 
 
 def as_saved(outputs):
@@ -112,8 +113,12 @@ def loss_and_measure(outputs, labels):
     """Sums over the examples: what is made small; then the loss that is shown, and MEASURES."""
     given = labels_apart(labels) if OUTPUTS else $given
     own = {"loss": own_loss, **own_metrics} if own_loss else own_metrics
-    numbers = [each(given, as_saved(outputs)) for each in own.values()]
-    sums = [tf.reduce_sum(tf.cast(each, tf.float32)) for each in numbers]
+    numbers = {name: each(given, as_saved(outputs)) for name, each in own.items()}
+    for name, each in numbers.items():
+        if each.shape.rank not in (1, None):
+            raise SystemExit(f"{name} does not give one number for each example.")
+    rows = [tf.ensure_shape(each, [None]) for each in numbers.values()]  # if it is not known yet
+    sums = [tf.reduce_sum(tf.cast(each, tf.float32)) for each in rows]
     if not own_loss:
         sums = [*loss_of_labels(outputs, labels), *sums]
     seen = sums if len(sums) == 1 + len(MEASURES) else sums[1:]

@@ -54,7 +54,14 @@ def asked_outputs():
 
 def outputs_in_a_row(network, outputs):
     """The model with all outputs in a row, each without the softmax or sigmoid it may end in."""
-    rows = []
+    rows, shapes = [], {name: tuple(each.shape[1:]) for name, each in outputs.items()}
+    needed = {name: output_shape(name) for name in OUTPUTS}
+    fits = shapes.keys() == needed.keys() and all(
+        shapes[name] in (each, () if OUTPUTS[name][0] == "classes" else (*each, 1))
+        for name, each in needed.items()
+    )
+    if not fits:
+        raise SystemExit(f"The model gives {shapes}, and the labels need {needed}.")
     for name, (predicts, *_) in OUTPUTS.items():
         output = outputs[name]
         if not own_loss and predicts != "values":

@@ -94,8 +94,8 @@ def stand_alone_script(profile: Profile, plan: LaunchPlan) -> str:
 
     Raises:
         ProblemError: A model that is still to be trained is to be evaluated, or to predict; or the
-            training has a time limit, holds a fold out, or has several inputs or outputs, which a
-            script does not know; or it runs a program of the person's own.
+            training has a time limit, holds a fold out, or has several inputs or outputs in data
+            that is no Python code; or it runs a program of the person's own.
     """
     title = f"{profile.name}: written by gpupanel {__version__}; it runs without gpupanel."
     sections = (f"# {each.title}\n{each.code}" for each in script_sections(profile, plan))
@@ -190,9 +190,9 @@ _NO_TIME_LIMIT = Problem(
 _NO_ARRAYS = Problem(
     code="script_without_arrays",
     field="data.source",
-    message="A script takes one array of examples and one of labels, and the profile has several "
-    "inputs or outputs, or an autoencoder.",
-    hint="Train it with gpupanel.",
+    message="A script takes several inputs or outputs, and examples that are to be predicted "
+    "themselves, from Python code only, and the profile names them in data of another kind.",
+    hint='Train it with gpupanel, or read the file in load() of your own (data.source = "python").',
 )
 _NO_FOLDS = Problem(
     code="script_without_folds",

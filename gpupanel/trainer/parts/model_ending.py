@@ -114,8 +114,9 @@ def output_before_ending(
         of_labels: Each number is the probability of a label of its own.
         is_given_once: It is no other output as well.
     """
-    operation = alone.outputs[0]._keras_history.operation  # noqa: SLF001 - Keras has no other way back
-    is_last = operation is last_operation(alone) and not operation._outbound_nodes  # noqa: SLF001
+    given = alone.outputs[0]._keras_history.operation  # noqa: SLF001 - Keras has no other way back
+    last = last_operation(alone)
+    is_last = last is not None and last is given and not last._outbound_nodes  # noqa: SLF001
     if is_given_once and is_last and ending == ("sigmoid" if of_labels else "softmax"):
         # Nothing else of the model is given what it ends in.
         return before_ending(alone, ending, of_places=True).outputs[0]

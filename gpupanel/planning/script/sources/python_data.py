@@ -6,7 +6,6 @@ from typing_extensions import override
 
 from gpupanel.domain.data import PythonData, Target
 from gpupanel.planning.script.data_section import AS_UTF8, SourceScript, arrays_of
-from gpupanel.planning.script.own_data_section import own_data_section
 from gpupanel.planning.script.parts import part
 from gpupanel.planning.script.sections import joined
 
@@ -16,9 +15,9 @@ np.random.seed(SEED)
 loaded = parts_by_name(carried_out($path, "data_code").load())
 loaded = {name: rows_given(part) for name, part in loaded.items()}
 if isinstance(loaded["x"], Mapping) or isinstance(loaded.get("y"), Mapping):
-    raise SystemExit("The profile takes one input and one output for each example.")
+    raise SystemExit("This script takes one input and one output for each example.")
 if "y" not in loaded or are_arrays(np.asarray(loaded["y"]), of_classes=$of_classes):
-    raise SystemExit("The profile takes one label, or a row of labels, for each example.")
+    raise SystemExit("This script takes one label, or a row of labels, for each example.")
 x, y = features(loaded["x"]), labels(loaded["y"])
 x_test, y_test = x[:0], y[:0]
 if "x_test" in loaded:
@@ -47,10 +46,6 @@ class _Python(SourceScript[PythonData]):
         names = Template(_CLASSES).substitute(count=count) if count else ""
         needed = part("loaded_parts", "parts_by_name", "rows_given", "are_arrays")
         return joined(arrays_of(data.target_kind), needed, read + names.strip("\n"))
-
-    @override
-    def read_for_code(self, data: PythonData) -> str:
-        return own_data_section(data)
 
     @override
     def class_names(self, data: PythonData) -> str:
