@@ -4,7 +4,7 @@ from string import Template
 from typing import Final
 
 from gpupanel.domain.data import Target
-from gpupanel.domain.model import Outputs, PythonModel
+from gpupanel.domain.model import ModelSettings, Outputs
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.ending import ending_functions, with_logits
 from gpupanel.planning.script.model_section import BuiltText
@@ -126,19 +126,19 @@ keras.Model(features, as_saved(outputs), name="model").save("model.keras")
 """The model as people use it: inputs and outputs by their names, if there are several."""
 
 
-def own_model(model: PythonModel, profile: Profile) -> BuiltText:
+def own_model(model: ModelSettings, profile: Profile) -> BuiltText:
     """From ``x`` to ``inputs`` and ``outputs``, with ``own_loss`` and ``own_metrics``."""
     target = profile.data.target_kind or Target.CLASSES
     without_ending = with_logits(model, target, "ARE_ARRAYS")
     if without_ending:  # a loss of one's own is given what the model gives
         without_ending = indented(f"if not own_loss:\n{indented(without_ending)}")
     arrays, row = _SHAPES[target]
-    are_logits = model.outputs is Outputs.LOGITS
+    are_logits = model.chosen_outputs is Outputs.LOGITS
     functions = Template(_FUNCTIONS).substitute(
         arrays=arrays,
         row=row,
         unless_said=' and ending != "unknown"' if are_logits else "",
     )
-    built = Template(_BUILT).substitute(path=repr(model.path), with_logits=without_ending)
+    built = Template(_BUILT).substitute(path=repr(model.chosen_path), with_logits=without_ending)
     needed = part("given_models", "with_plain_ends", "named_inputs", "named_outputs")
     return BuiltText(joined(needed, ending_functions(), functions), in_scope=built)
