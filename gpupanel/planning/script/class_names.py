@@ -46,6 +46,21 @@ _KEPT = """
 $class_names
 trained_on = {"schema_version": 1, "predicts": "$predicts", "class_names": $kept}
 """
+_KEPT_OF_OWN = """
+trained_on["outputs"] = "own" if own_loss else "arrays" if ARE_ARRAYS else "row"
+trained_on["own_metrics"] = list(own_metrics)
+if OUTPUTS:
+    trained_on["predicts"] = "values"
+    trained_on["parts"] = [
+        {
+            "name": name,
+            "predicts": predicts,
+            "class_names": list(map(str, classes)),
+            "weight": 1.0 if own_loss else WEIGHTS[name],
+        }
+        for name, (predicts, _, classes) in OUTPUTS.items()
+    ]
+"""
 
 
 def classes_of_model(profile: Profile) -> str:
@@ -134,8 +149,14 @@ def _numbered_sets(data: DataSettings) -> Iterator[str]:
         yield "    class_count = len(class_names)"
 
 
-def kept_classes(model: ModelSettings, data: DataSettings) -> str:
-    """Adds to ``model.keras`` what its outputs are about."""
+def kept_classes(model: ModelSettings, data: DataSettings, *, are_own: bool = False) -> str:
+    """Adds to ``model.keras`` what its outputs are about.
+
+    Args:
+        model: Which.
+        data: What it was trained on.
+        are_own: Whether labels are arrays, and which loss and metrics there are, the script finds.
+    """
     target = data.target_kind or Target.CLASSES
     has_names = target is not Target.VALUES
     is_found = has_names and not keeps_classes(model, data)
@@ -144,4 +165,5 @@ def kept_classes(model: ModelSettings, data: DataSettings) -> str:
         predicts=target.value,
         kept="list(class_names)" if has_names else "[]",
     )
-    return joined(kept, added_to_model("trained_on", TRAINED_ON_MEMBER))
+    own = _KEPT_OF_OWN if are_own else ""
+    return joined(kept, own, added_to_model("trained_on", TRAINED_ON_MEMBER))

@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar
 from gpupanel.domain.data import DataCache, DataSettings, Holdout, Target
 from gpupanel.domain.data_source import DataSource
 from gpupanel.domain.model import ModelSettings
+from gpupanel.planning.script.own_data_section import FEATURES, own_data_section
 from gpupanel.planning.script.parts import definitions, part
 from gpupanel.planning.script.sections import joined
 
@@ -21,12 +22,6 @@ x_val, y_val, x, y = x[held_back], y[held_back], x[kept], y[kept]
 """
 
 _ARRAYS = """
-def features(array):
-    array = np.asarray(array)
-    array = array[:, np.newaxis] if array.ndim == 1 else array
-    return array if array.dtype == np.uint8 else array.astype(np.float32)
-
-
 def labels(array):
     array = np.asarray(array)
     array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
@@ -55,7 +50,8 @@ def arrays_of(target: Target | None) -> str:
 
     Where they are classes, ``class_count_of`` counts these.
     """
-    return Template(_ARRAYS).substitute(given=_GIVEN[target or Target.CLASSES])
+    labels = Template(_ARRAYS).substitute(given=_GIVEN[target or Target.CLASSES])
+    return joined(FEATURES, labels)
 
 
 AS_UTF8 = definitions("visible_text", "as_utf8")
@@ -160,7 +156,9 @@ def split_section(data: DataSettings) -> str:
     )
 
 
-def data_section(data: DataSettings, model: ModelSettings | None = None) -> str:
+def data_section(
+    data: DataSettings, model: ModelSettings | None = None, *, is_own_code: bool = False
+) -> str:
     """Python that reads the data: ``x``, ``y``, and ``x_val`` and ``x_test`` where they are used.
 
     Images that are not to be kept in memory are read whenever they are needed.
@@ -168,10 +166,13 @@ def data_section(data: DataSettings, model: ModelSettings | None = None) -> str:
     Args:
         data: Which.
         model: What is trained on it; ``None``: nothing that knows how its features are made.
+        is_own_code: Of both: examples may have several inputs, and labels may be arrays.
     """
     script = script_of(data)
     from_model = model is not None and model.is_saved
-    if model is None or not model.is_saved:
+    if is_own_code:
+        read = own_data_section(data)
+    elif model is None or not model.is_saved:
         read = script.read(data, needs_labels=True)
     else:
         own_targets = model.has_new_head

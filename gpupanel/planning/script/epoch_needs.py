@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from gpupanel.domain.best_epoch import Keep
 from gpupanel.domain.data import Target
 from gpupanel.domain.profile import Profile
+from gpupanel.planning.script.own_code import is_own_code
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +15,7 @@ class EpochNeeds:
     Attributes:
         predicts_values: And no classes.
         predicts_several: Perhaps several values of an example.
+        names_measures: What is measured beside the loss is known only when the script runs.
         validates: Examples are held back.
         may_lack_validation: They are a test set, which the data may not bring.
         skips_validations: Not after each epoch something is validated.
@@ -32,6 +34,7 @@ class EpochNeeds:
 
     predicts_values: bool
     predicts_several: bool
+    names_measures: bool
     validates: bool
     may_lack_validation: bool
     skips_validations: bool
@@ -63,6 +66,7 @@ def epoch_needs(profile: Profile) -> EpochNeeds:
     return EpochNeeds(
         predicts_values=predicts_values,
         predicts_several=predicts_values and data.may_predict_several,
+        names_measures=is_own_code(profile),
         validates=data.may_validate,
         may_lack_validation=data.may_validate_on_test_set and data.has_test_set is None,
         skips_validations=data.may_validate and min(training.validate_every, training.epochs) > 1,

@@ -43,6 +43,10 @@ _VALIDATED = """
 val_loss, measure = mean_over(evaluation_step, x_val, y_val, np.arange(len(x_val))$size)
 line += f"  val_loss {val_loss:.6f}  val {MEASURE} {measure:.6f}"
 """
+_VALIDATED_BY_NAME = """
+val_loss, *measured = mean_over(evaluation_step, x_val, y_val, np.arange(len(x_val))$size)
+line += f"  val_loss {val_loss:.6f}{shown(measured, 'val ')}"
+"""
 _PLATEAU = """
     if ${seen}plateau_loss - watched > $least * abs(watched):
         plateau_loss, plateau_epochs = watched, 0
@@ -94,8 +98,12 @@ def _epoch(needs: EpochNeeds, profile: Profile, size: str) -> Iterator[str]:
         yield from _later_layers(needs, profile)
     yield f"    order = {_order(profile.data)}"
     drawn = ", drawn_in(epoch, len(order))" if needs.augments else ""
-    yield f"    loss, measure = mean_over(train_step, x, y, order{drawn})"
-    yield '    line = f"epoch {epoch}  loss {loss:.6f}  {MEASURE} {measure:.6f}"'
+    if needs.names_measures:
+        yield f"    loss, *measures = mean_over(train_step, x, y, order{drawn})"
+        yield '    line = f"epoch {epoch}  loss {loss:.6f}{shown(measures)}"'
+    else:
+        yield f"    loss, measure = mean_over(train_step, x, y, order{drawn})"
+        yield '    line = f"epoch {epoch}  loss {loss:.6f}  {MEASURE} {measure:.6f}"'
     if needs.follows_loss:
         yield "    watched = loss"
     if needs.compares:
@@ -148,13 +156,15 @@ def _later_layers(needs: EpochNeeds, profile: Profile) -> Iterator[str]:
 
 
 def _validated(needs: EpochNeeds, profile: Profile, size: str) -> Iterator[str]:
-    yield Template(_VALIDATED).substitute(size=size)
+    by_name = needs.names_measures
+    yield Template(_VALIDATED_BY_NAME if by_name else _VALIDATED).substitute(size=size)
     if needs.follows_loss:
         yield "watched = val_loss"
     if needs.compares:
         metric = profile.training.best_metric
         sign = "-" if metric.more_is_better else ""
-        yield f"value = {sign}{_VALUES.get(metric, _FIGURE)}"
+        value = _VALUES.get(metric, _FIGURE)
+        yield f"value = {sign}{'measured[0]' if by_name and value == 'measure' else value}"
 
 
 def _plateau(needs: EpochNeeds, profile: Profile, seen: str) -> str:

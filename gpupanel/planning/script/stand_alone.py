@@ -14,6 +14,7 @@ from gpupanel.planning.script.data_section import data_section, script_of
 from gpupanel.planning.script.inference_section import inference_data_section, inference_section
 from gpupanel.planning.script.model_section import model_section
 from gpupanel.planning.script.one_process import in_one_process
+from gpupanel.planning.script.own_code import is_own_code
 from gpupanel.planning.script.sections import joined, with_imports_first
 from gpupanel.planning.script.training_section import training_section
 from gpupanel.planning.tensorflow_calls import tensorflow_calls
@@ -93,8 +94,8 @@ def stand_alone_script(profile: Profile, plan: LaunchPlan) -> str:
 
     Raises:
         ProblemError: A model that is still to be trained is to be evaluated, or to predict; or the
-            training has a time limit, holds a fold out, or has several inputs or outputs, which a
-            script does not know; or it runs a program of the person's own.
+            training has a time limit, holds a fold out, or has several inputs or outputs in data
+            that is no Python code; or it runs a program of the person's own.
     """
     title = f"{profile.name}: written by gpupanel {__version__}; it runs without gpupanel."
     sections = (f"# {each.title}\n{each.code}" for each in script_sections(profile, plan))
@@ -141,10 +142,18 @@ def script_sections(profile: Profile, plan: LaunchPlan) -> tuple[ScriptSection, 
         training = f"{_NO_CHECKPOINTS}\n{training_section(profile, alone)}".strip("\n")
         kept = script_of(data).kept_in_model(data, from_model=model.is_saved)
         found += [
-            ("Data", joined(data_section(data, model), classes_to_train(model, data))),
+            ("Data", _read_to_train(profile)),
             ("Model", model_section(profile, alone)),
             ("Augmentation", augmentation_section(data)),
-            ("Training", "\n\n".join(filter(None, [training, kept_classes(model, data), kept]))),
+            (
+                "Training",
+                "\n\n".join(
+                    filter(
+                        None,
+                        [training, kept_classes(model, data, are_own=is_own_code(profile)), kept],
+                    )
+                ),
+            ),
         ]
     else:
         found += [
@@ -157,6 +166,12 @@ def script_sections(profile: Profile, plan: LaunchPlan) -> tuple[ScriptSection, 
         ScriptSection(*devices),
         *(ScriptSection(title, with_imports_first(code)) for title, code in others),
     )
+
+
+def _read_to_train(profile: Profile) -> str:
+    model, data = profile.model, profile.data
+    read = data_section(data, model, is_own_code=is_own_code(profile))
+    return joined(read, classes_to_train(model, data))
 
 
 _NOT_STARTABLE = Problem(
@@ -175,9 +190,9 @@ _NO_TIME_LIMIT = Problem(
 _NO_ARRAYS = Problem(
     code="script_without_arrays",
     field="data.source",
-    message="A script takes one array of examples and one of labels, and the profile has several "
-    "inputs or outputs, or an autoencoder.",
-    hint="Train it with gpupanel.",
+    message="A script takes several inputs or outputs, and examples that are to be predicted "
+    "themselves, from Python code only, and the profile names them in data of another kind.",
+    hint='Train it with gpupanel, or read the file in load() of your own (data.source = "python").',
 )
 _NO_FOLDS = Problem(
     code="script_without_folds",

@@ -9,6 +9,8 @@ from gpupanel.planning.script.epoch_needs import EpochNeeds, epoch_needs
 from gpupanel.planning.script.epoch_section import epoch_section
 from gpupanel.planning.script.figure_section import figure_section
 from gpupanel.planning.script.loss_section import loss_section
+from gpupanel.planning.script.own_loss_section import own_loss_section
+from gpupanel.planning.script.own_model_section import SAVED as SAVED_OWN
 from gpupanel.planning.script.parts import part
 from gpupanel.planning.script.sections import indented, joined, lines_of
 from gpupanel.planning.script.step_needs import step_needs
@@ -63,6 +65,10 @@ _TESTED = """
 loss, measure = mean_over(evaluation_step, x_test, y_test, np.arange(len(x_test))$size)
 print(f"test_loss {loss:.6f}  test {MEASURE} {measure:.6f}")
 """
+_TESTED_BY_NAME = """
+loss, *measures = mean_over(evaluation_step, x_test, y_test, np.arange(len(x_test))$size)
+print(f"test_loss {loss:.6f}{shown(measures, 'test ')}")
+"""
 
 
 def training_section(profile: Profile, plan: LaunchPlan) -> str:
@@ -76,7 +82,7 @@ def training_section(profile: Profile, plan: LaunchPlan) -> str:
     weights = _AVERAGED_WEIGHTS if needs.keeps_averages else _WEIGHTS
     averages, metric = needs.keeps_averages, training.best_metric
     return joined(
-        loss_section(data, training),
+        own_loss_section(profile) if needs.names_measures else loss_section(data, training),
         step_section(profile, plan),
         figure_section(metric, data.target_kind, measured, averages=averages)
         if needs.compares_set_metrics
@@ -104,7 +110,9 @@ def _mean_over(needs: EpochNeeds, *, in_parts: bool, scales: bool) -> Iterator[s
     drawn = ", *drawn" if needs.augments else ""
     size, examples = (", size=BATCH", "size") if in_parts else ("", "BATCH")
     yield f"def mean_over(step, x, y, order{drawn}{size}):"
-    yield f"    sums = np.zeros({3 if needs.predicts_several else 2})"
+    many = needs.names_measures or needs.predicts_several
+    count = "2 + len(MEASURES)" if needs.names_measures else 3 if many else 2
+    yield f"    sums = np.zeros({count})"
     yield f"    for first in range(0, len(order), {examples}):"
     yield f"        batch = order[first : first + {examples}]"
     if needs.augments:
@@ -112,14 +120,14 @@ def _mean_over(needs: EpochNeeds, *, in_parts: bool, scales: bool) -> Iterator[s
         yield "        found = step(x[batch], y[batch], *of_batch)"
     else:
         yield "        found = step(x[batch], y[batch])"
-    if needs.predicts_several:
+    if many:
         yield "        sums += np.concatenate([np.ravel(each) for each in found])"
     else:
         yield "        sums += [float(each) for each in found]"
     yield _NOT_FINITE
     if scales:
         yield _SCALE_SPENT
-    if needs.predicts_several:
+    if many:
         yield "    return sums[1:] / len(order)"
     elif needs.predicts_values:
         yield "    return sums * [UNIT**2, UNIT] / len(order)"
@@ -136,9 +144,10 @@ def _ending(needs: EpochNeeds, size: str) -> Iterator[str]:
         yield _SAID_BEST
     elif needs.keeps_averages:
         yield _AVERAGES
-    yield _SAVED
+    yield SAVED_OWN if needs.names_measures else _SAVED
     if needs.tests:
-        tested = Template(_TESTED).substitute(size=size).strip("\n")
+        tested = _TESTED_BY_NAME if needs.names_measures else _TESTED
+        tested = Template(tested).substitute(size=size).strip("\n")
         yield ""
         if needs.may_lack_test:
             yield "if len(x_test):"

@@ -10,37 +10,18 @@ import tensorflow as tf
 from gpupanel.domain.data import Scaling, Target
 from gpupanel.domain.outcome import Metrics
 from gpupanel.trainer.datasets.examples import DataSet
-from gpupanel.trainer.models.objectives import Objective
+from gpupanel.trainer.models.objectives import Objective, SeveralLabels
+from gpupanel.trainer.parts.losses import places_class_loss, places_value_loss
 
 
 class ClassOfEachPlace:
-    """Cross-entropy of the logits of each place, in nats, and how many places are right."""
+    """Cross-entropy of each place; see :func:`~gpupanel.trainer.parts.losses.places_class_loss`."""
 
     size = 2
 
     def sums(self, outputs: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, ...]:
         """See :meth:`Objective.sums`; outputs [n, ..., classes], labels class numbers [n, ...]."""
-        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, outputs)
-        right = tf.equal(tf.argmax(outputs, axis=-1, output_type=labels.dtype), labels)
-        return _sum_of_means(losses), _sum_of_means(right)
-
-    def metrics(self, sums: Sequence[float], examples: int) -> Metrics:
-        """Mean cross-entropy, and the fraction of the places that is right."""
-        loss, right = sums
-        return Metrics(loss=loss / examples, accuracy=right / examples)
-
-
-class LabelOfEachPlace:
-    """Cross-entropy of the logit of each place, in nats, and how many places are right."""
-
-    size = 2
-
-    def sums(self, outputs: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, ...]:
-        """See :meth:`Objective.sums`; labels are 0 or 1, in the shape of the outputs."""
-        labels = tf.reshape(labels, tf.shape(outputs))
-        losses = tf.nn.sigmoid_cross_entropy_with_logits(labels, outputs)
-        right = tf.equal(outputs > 0.0, labels > 0.5)
-        return _sum_of_means(losses), _sum_of_means(right)
+        return places_class_loss(outputs, labels)
 
     def metrics(self, sums: Sequence[float], examples: int) -> Metrics:
         """Mean cross-entropy, and the fraction of the places that is right."""
@@ -62,9 +43,7 @@ class ValueOfEachPlace:
 
     def sums(self, outputs: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, ...]:
         """See :meth:`Objective.sums`; labels in the shape of the outputs."""
-        wanted = tf.cast(tf.reshape(labels, tf.shape(outputs)), tf.float32) * self._unit
-        error = outputs - wanted
-        return _sum_of_means(tf.square(error)), _sum_of_means(tf.abs(error))
+        return places_value_loss(outputs, labels, self._unit)
 
     def metrics(self, sums: Sequence[float], examples: int) -> Metrics:
         """Mean squared and mean absolute error."""
@@ -89,7 +68,7 @@ def objective_of_places(target: Target, unit: float = 1.0) -> Objective:
         case Target.CLASSES:
             return ClassOfEachPlace()
         case Target.LABELS:
-            return LabelOfEachPlace()
+            return SeveralLabels()
     return ValueOfEachPlace(unit)
 
 
@@ -101,9 +80,3 @@ def inputs_unit(data: DataSet) -> float | None:
     if not data.learns_inputs:
         return None
     return 1.0 / data.greatest if data.scaling is Scaling.DIVIDE else 1.0
-
-
-def _sum_of_means(of_places: tf.Tensor) -> tf.Tensor:
-    """The sum over the examples of the means over their places."""
-    numbers = tf.cast(of_places, tf.float32)
-    return tf.reduce_sum(tf.reduce_mean(numbers, axis=list(range(1, numbers.shape.rank))))

@@ -9,7 +9,7 @@ from gpupanel.domain.data import Target
 from gpupanel.domain.example_form import inputs_text
 from gpupanel.domain.model import Outputs
 from gpupanel.trainer.datasets.examples import DataSet, PackedOutput
-from gpupanel.trainer.models.named_model import named_outputs, with_inputs
+from gpupanel.trainer.models.named_model import with_inputs
 from gpupanel.trainer.models.network import Building
 from gpupanel.trainer.models.output_ending import (
     ENDINGS,
@@ -18,12 +18,12 @@ from gpupanel.trainer.models.output_ending import (
     ModelMisfitError,
     check_ending,
 )
-from gpupanel.trainer.parts.given_models import with_plain_ends
+from gpupanel.trainer.parts.given_models import named_outputs, with_plain_ends
 from gpupanel.trainer.parts.input_shape import is_taken
 from gpupanel.trainer.parts.model_ending import (
     before_ending,
     ending_of,
-    last_operation,
+    output_before_ending,
     with_logarithms,
 )
 
@@ -157,12 +157,8 @@ def _without_ending(
     check_ending(ending, target, said if ending == UNKNOWN else None, is_single=False)
     if ending == LINEAR or (ending == UNKNOWN and said is Outputs.LOGITS):
         return tensor
-    operation = tensor._keras_history.operation  # noqa: SLF001 - Keras has no other way back
-    is_last = operation is last_operation(alone)
-    if is_given_once and is_last and not operation._outbound_nodes and ending == ENDINGS[target]:  # noqa: SLF001
-        # Nothing else of the model is given what it ends in.
-        return before_ending(alone, ending, of_places=True).outputs[0]
-    return with_logarithms(alone, of_labels=target is Target.LABELS).outputs[0]
+    of_labels = target is Target.LABELS
+    return output_before_ending(alone, ending, of_labels=of_labels, is_given_once=is_given_once)
 
 
 def _check_outputs(model: keras.Model, shape: InputShapes, building: Building) -> None:

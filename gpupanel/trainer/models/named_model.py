@@ -9,27 +9,12 @@ from gpupanel.domain.example_form import inputs_text
 from gpupanel.trainer.datasets.examples import Array, PackedInput
 from gpupanel.trainer.models.model_file_problems import problem
 from gpupanel.trainer.models.output_ending import ModelMisfitError
+from gpupanel.trainer.parts.given_models import named_inputs, named_outputs, structure_of
 from gpupanel.trainer.parts.input_shape import is_taken
 
 Named = Mapping[str, Array]
 """Arrays by the names of inputs or outputs, first axis the examples."""
 _ENDS = ("input", "output")
-
-
-def named_inputs(model: keras.Model) -> dict[str, keras.KerasTensor]:
-    """The inputs of a model by their keys, or by their own names."""
-    whole = _structure(model, "input")
-    return whole if isinstance(whole, dict) else {each.name: each for each in model.inputs}
-
-
-def named_outputs(model: keras.Model) -> dict[str, keras.KerasTensor]:
-    """The outputs of a model by their keys, or by the names of the layers that give them."""
-    whole = _structure(model, "output")
-    if isinstance(whole, dict):
-        return whole
-    is_sequential = isinstance(model, keras.Sequential)
-    names = [model.layers[-1].name] if is_sequential else model.output_names
-    return dict(zip(names, model.outputs, strict=True))
 
 
 def with_inputs(model: keras.Model, shapes: Mapping[str, tuple[int, ...]]) -> keras.Model:
@@ -109,7 +94,7 @@ class NamedModel:
                 )
         given = inputs if _are_several(model, "input") else _only(inputs)
         found = outputs if _are_several(model, "output") else _only(outputs)
-        is_listed = any(isinstance(_structure(model, end), list | tuple) for end in _ENDS)
+        is_listed = any(isinstance(structure_of(model, end), list | tuple) for end in _ENDS)
         self.model = keras.Model(given, found, name=model.name) if is_listed else model
         self.inputs, self.outputs = inputs, outputs
         self.takes_one, self.gives_one = given is not inputs, found is not outputs
@@ -136,22 +121,15 @@ class NamedModel:
         return {name: np.asarray(outputs[name], np.float32) for name in self.outputs}
 
 
-def _structure(model: keras.Model, end: str) -> object:
-    """How its inputs, or its outputs, stand: alone, in a dictionary, or in a list."""
-    if isinstance(model, keras.Sequential):
-        return getattr(model, f"{end}s")[0]
-    return getattr(model, end)
-
-
 def _tensors(model: keras.Model, end: str) -> list[object]:
-    whole = _structure(model, end)
+    whole = structure_of(model, end)
     if isinstance(whole, dict):
         return list(whole.values())
     return list(whole) if isinstance(whole, list | tuple) else [whole]
 
 
 def _are_several(model: keras.Model, end: str) -> bool:
-    whole = _structure(model, end)
+    whole = structure_of(model, end)
     return isinstance(whole, dict) or (isinstance(whole, list | tuple) and len(whole) > 1)
 
 

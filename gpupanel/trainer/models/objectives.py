@@ -67,7 +67,7 @@ class SeveralLabels:
     size = 2
 
     def sums(self, outputs: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, ...]:
-        """See :meth:`Objective.sums`; labels are 0 or 1, shape [n, outputs]."""
+        """See :meth:`Objective.sums`; labels are 0 or 1, as many as outputs."""
         return labels_loss(outputs, labels)
 
     def metrics(self, sums: Sequence[float], examples: int) -> Metrics:

@@ -33,6 +33,29 @@ def with_plain_ends(model: keras.Model) -> keras.Model:
     return keras.Model(inputs[0], outputs[0], name=model.name)
 
 
+def named_inputs(model: keras.Model) -> dict[str, keras.KerasTensor]:
+    """The inputs of a model by their keys, or by their own names."""
+    whole = structure_of(model, "input")
+    return whole if isinstance(whole, dict) else {each.name: each for each in model.inputs}
+
+
+def named_outputs(model: keras.Model) -> dict[str, keras.KerasTensor]:
+    """The outputs of a model by their keys, or by the names of the layers that give them."""
+    whole = structure_of(model, "output")
+    if isinstance(whole, dict):
+        return whole
+    is_sequential = isinstance(model, keras.Sequential)
+    names = [model.layers[-1].name] if is_sequential else model.output_names
+    return dict(zip(names, model.outputs, strict=True))
+
+
+def structure_of(model: keras.Model, end: str) -> object:
+    """How its inputs, or its outputs, stand: alone, in a dictionary, or in a list."""
+    if isinstance(model, keras.Sequential):
+        return getattr(model, f"{end}s")[0]
+    return getattr(model, end)
+
+
 def layers_with_weights(model: keras.Model) -> Iterator[keras.layers.Layer]:
     """Those from the first to the last, also of models within the model."""
     for layer in model.layers:

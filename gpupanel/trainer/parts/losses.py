@@ -43,15 +43,46 @@ def labels_loss(outputs: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, tf.Te
     Both are means over the labels, as Keras's ``BinaryCrossentropy`` and ``BinaryAccuracy`` are.
 
     Args:
-        outputs: Shape [n, labels].
-        labels: 0 or 1, likewise.
+        outputs: Shape [n, labels], or [n, ...]: arrays with a label at each place.
+        labels: 0 or 1, as many.
     """
+    labels = tf.reshape(labels, tf.shape(outputs))
     losses = tf.nn.sigmoid_cross_entropy_with_logits(labels, outputs)
     right = tf.equal(outputs > 0.0, labels > 0.5)
-    loss, measure = (
-        tf.reduce_sum(tf.reduce_mean(tf.cast(each, tf.float32), axis=1)) for each in (losses, right)
-    )
-    return loss, measure
+    return sum_of_means(losses), sum_of_means(right)
+
+
+def places_class_loss(outputs: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Cross-entropy of the logits of each place, in nats, and how many places are right.
+
+    Args:
+        outputs: Shape [n, ..., classes].
+        labels: Class numbers, shape [n, ...].
+    """
+    losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, outputs)
+    right = tf.equal(tf.argmax(outputs, axis=-1, output_type=labels.dtype), labels)
+    return sum_of_means(losses), sum_of_means(right)
+
+
+def places_value_loss(
+    outputs: tf.Tensor, labels: tf.Tensor, unit: float
+) -> tuple[tf.Tensor, tf.Tensor]:
+    """Squared and absolute error of each place, both in the labels' own unit.
+
+    Args:
+        outputs: Shape [n, ...].
+        labels: As many numbers.
+        unit: What these are multiplied by first.
+    """
+    wanted = tf.cast(tf.reshape(labels, tf.shape(outputs)), tf.float32) * unit
+    error = outputs - wanted
+    return sum_of_means(tf.square(error)), sum_of_means(tf.abs(error))
+
+
+def sum_of_means(of_places: tf.Tensor) -> tf.Tensor:
+    """The sum over the examples of the means over their places: each example counts the same."""
+    numbers = tf.cast(of_places, tf.float32)
+    return tf.reduce_sum(tf.reduce_mean(numbers, axis=list(range(1, numbers.shape.rank))))
 
 
 def value_loss(

@@ -103,6 +103,26 @@ def before_ending(model: keras.Model, ending: str, *, of_places: bool = False) -
     return with_logarithms(model, of_labels=ending == "sigmoid")
 
 
+def output_before_ending(
+    alone: keras.Model, ending: str, *, of_labels: bool, is_given_once: bool
+) -> keras.KerasTensor:
+    """One of several outputs without the softmax or sigmoid that it ends in.
+
+    Args:
+        alone: The model with that output only.
+        ending: As :func:`ending_of` found it.
+        of_labels: Each number is the probability of a label of its own.
+        is_given_once: It is no other output as well.
+    """
+    given = alone.outputs[0]._keras_history.operation  # noqa: SLF001 - Keras has no other way back
+    last = last_operation(alone)
+    is_last = last is not None and last is given and not last._outbound_nodes  # noqa: SLF001
+    if is_given_once and is_last and ending == ("sigmoid" if of_labels else "softmax"):
+        # Nothing else of the model is given what it ends in.
+        return before_ending(alone, ending, of_places=True).outputs[0]
+    return with_logarithms(alone, of_labels=of_labels).outputs[0]
+
+
 def with_logarithms(model: keras.Model, *, of_labels: bool) -> keras.Model:
     """The model with what gives its probabilities again by a softmax, or a sigmoid each.
 

@@ -15,9 +15,9 @@ np.random.seed(SEED)
 loaded = parts_by_name(carried_out($path, "data_code").load())
 loaded = {name: rows_given(part) for name, part in loaded.items()}
 if isinstance(loaded["x"], Mapping) or isinstance(loaded.get("y"), Mapping):
-    raise SystemExit("A script takes one input and one output for each example.")
+    raise SystemExit("This script takes one input and one output for each example.")
 if "y" not in loaded or are_arrays(np.asarray(loaded["y"]), of_classes=$of_classes):
-    raise SystemExit("A script takes one label, or a row of labels, for each example.")
+    raise SystemExit("This script takes one label, or a row of labels, for each example.")
 x, y = features(loaded["x"]), labels(loaded["y"])
 x_test, y_test = x[:0], y[:0]
 if "x_test" in loaded:

@@ -2,14 +2,15 @@
 
 import pytest
 
-from gpupanel.domain.data import ImagesData, TableData, Target
+from gpupanel.domain.data import DigitsData, ImagesData, PythonData, TableData, Target
 from gpupanel.domain.inference import InferenceSettings
-from gpupanel.domain.model import ApplicationModel, SavedModel
+from gpupanel.domain.model import ApplicationModel, MlpModel, PythonModel, SavedModel
 from gpupanel.domain.table_data import MissingValues
 from gpupanel.domain.training import TrainingSettings
 from tests.unit.planning.script.test_stand_alone import SAVED, script
 
 IMAGES = ImagesData(path="/data/images", validation_fraction=0.2)
+OWN_MODEL = PythonModel(path="/model.py")
 LATER = {"frozen_layers": 3, "fine_tune_from_epoch": 2}
 
 
@@ -92,3 +93,56 @@ def test_that_rows_with_empty_cells_are_no_classes_and_images_of_a_group_stay_to
     grouped = ImagesData(**images, group="person")
     assert "group_of.update(" in script(data=grouped)
     assert "group_of" not in script(data=ImagesData(**images))
+
+
+def test_that_a_script_of_own_code_finds_inputs_outputs_and_measures_as_it_runs() -> None:
+    own = script(data=PythonData(path="/d.py", validation_fraction=0.2), model=OWN_MODEL)
+    for line in (
+        "INPUTS = {}",
+        "OUTPUTS = {}",
+        "MEASURES += own_metrics",
+        "shown(measured, 'val ')",
+    ):
+        assert line in own
+    assert "OUTPUTS" not in script(data=PythonData(path="/d.py"), model=MlpModel())
+    assert "OUTPUTS" not in script(data=DigitsData(), model=OWN_MODEL)
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"data": {"stratify": True}}, "data.stratify"),
+        ({"data": {"oversample": True}}, "data.oversample"),
+        ({"data": {"class_weights": "balanced"}}, "data.class_weights"),
+        ({"data": {"augmentation": {"mixup": 0.2}}}, "data.augmentation"),
+        ({"training": {"label_smoothing": 0.1}}, "training.loss"),
+        ({"training": {"best_metric": "val_auc"}}, "training.best_metric"),
+        ({"data": {"stratify": True, "oversample": True}}, "data.stratify, data.oversample"),
+    ],
+)
+def test_that_what_is_of_one_label_keeps_a_script_of_own_code_to_rows(
+    changes: dict[str, dict[str, object]], named: str
+) -> None:
+    chosen = {"path": "/d.py", "validation_fraction": 0.2, **changes.get("data", {})}
+    training = TrainingSettings(**changes.get("training", {}))
+    text = script(data=PythonData(**chosen), model=OWN_MODEL, training=training)
+    assert "OUTPUTS" not in text
+    assert f"A script of {named} does not know a loss of your own" in text
+
+
+def test_that_values_are_trained_on_whatever_their_form_is() -> None:
+    text = script(data=PythonData(path="/d.py", predicts=Target.VALUES), model=OWN_MODEL)
+    assert "places_value_loss(outputs, labels, UNIT)" in text
+    assert "values_loss(outputs, labels, DEVIATION, MEAN)" in text
+
+
+def test_that_a_metric_that_arrays_have_decides_by_its_place_among_the_measures() -> None:
+    training = TrainingSettings(best_metric="val_accuracy", early_stopping_patience=2)
+    data = PythonData(path="/d.py", validation_fraction=0.2)
+    text = script(data=data, model=OWN_MODEL, training=training)
+    assert "value = -measured[0]" in text
+    assert "if own_loss:\n    raise SystemExit" in text
+    assert "if OUTPUTS:\n    raise SystemExit" in text
+    none = data.model_copy(update={"validation_fraction": 0.0})
+    text = script(data=none, model=OWN_MODEL, training=TrainingSettings())
+    assert "if own_loss:\n    raise SystemExit" not in text
