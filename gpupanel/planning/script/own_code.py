@@ -5,7 +5,8 @@ are, whether labels are arrays, and which loss and metrics stand beside ``build_
 """
 
 from gpupanel.domain.data import Target
-from gpupanel.domain.example_form import ExampleForm, form_misfits
+from gpupanel.domain.example_form import ExampleForm
+from gpupanel.domain.form_misfits import form_misfits
 from gpupanel.domain.profile import Profile
 
 
