@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from gpupanel.domain.data import DataSettings
 from gpupanel.domain.model import CnnModel, MlpModel
 from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.preview import DataPreview, PreviewRequest
@@ -37,13 +36,17 @@ SAMPLE, AT_ONCE = 48, 8
 
 
 @functools.cache
-def looked_at(data: DataSettings, seed: int) -> DataPreview:
-    return preview(PreviewRequest(data=data, seed=seed, example_limit=0))
+def looked_at(data: str) -> DataPreview:
+    """What the preview says of data with these settings, as JSON: some are lists and tables."""
+    request = PreviewRequest.model_validate({"data": json.loads(data), "example_limit": 0})
+    return preview(request)
 
 
 def passed(profile: Profile) -> bool:
     """Whether ``check`` passes it: no problem that is an error, data looked at."""
-    preparation = prepare(profile, CPU_ONLY, Known(preview=looked_at(profile.data, 0)))
+    preparation = prepare(
+        profile, CPU_ONLY, Known(preview=looked_at(profile.data.model_dump_json()))
+    )
     return preparation.is_startable
 
 

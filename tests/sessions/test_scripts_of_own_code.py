@@ -41,8 +41,20 @@ from tests.unit.trainer.trained_runs import SGD
 
 pytestmark = pytest.mark.tensorflow
 
-QUICK = ("masks", "pixels", "inputs to tasks", "own tasks")
-OTHERS = ("flags", "series", "own", "pixel squares", "inputs", "two pictures", "tasks", "rows")
+QUICK = ("inputs to tasks",)
+OTHERS = (
+    "masks",
+    "pixels",
+    "own tasks",
+    "flags",
+    "series",
+    "own",
+    "pixel squares",
+    "inputs",
+    "two pictures",
+    "tasks",
+    "rows",
+)
 STRATEGIES: dict[str, tuple[str, StrategyKind, object, dict[str, Any]]] = {
     "masks on unequal shares": (
         "masks",

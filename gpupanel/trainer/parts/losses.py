@@ -49,7 +49,7 @@ def labels_loss(outputs: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, tf.Te
     labels = tf.reshape(labels, tf.shape(outputs))
     losses = tf.nn.sigmoid_cross_entropy_with_logits(labels, outputs)
     right = tf.equal(outputs > 0.0, labels > 0.5)
-    return sum_of_means(losses), sum_of_means(right)
+    return sum_over_places(losses), sum_over_places(right)
 
 
 def places_class_loss(outputs: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
@@ -61,7 +61,7 @@ def places_class_loss(outputs: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor,
     """
     losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, outputs)
     right = tf.equal(tf.argmax(outputs, axis=-1, output_type=labels.dtype), labels)
-    return sum_of_means(losses), sum_of_means(right)
+    return sum_over_places(losses), sum_over_places(right)
 
 
 def places_value_loss(
@@ -76,10 +76,10 @@ def places_value_loss(
     """
     wanted = tf.cast(tf.reshape(labels, tf.shape(outputs)), tf.float32) * unit
     error = outputs - wanted
-    return sum_of_means(tf.square(error)), sum_of_means(tf.abs(error))
+    return sum_over_places(tf.square(error)), sum_over_places(tf.abs(error))
 
 
-def sum_of_means(of_places: tf.Tensor) -> tf.Tensor:
+def sum_over_places(of_places: tf.Tensor) -> tf.Tensor:
     """The sum over the examples of the means over their places: each example counts the same."""
     numbers = tf.cast(of_places, tf.float32)
     return tf.reduce_sum(tf.reduce_mean(numbers, axis=list(range(1, numbers.shape.rank))))

@@ -383,6 +383,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     return dict(zip(SAID, json.loads(done.stdout), strict=True))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SAID)
 def test_that_what_does_not_fit_is_said_before_anything_is_learned(
     said: dict[str, list[str]], name: str

@@ -58,14 +58,12 @@ def is_compared(name: str, split: str) -> bool:
 
 
 ALIKE = [(name, split) for name in CODE for split in SPLITS if is_compared(name, split)]
-QUICK = [
-    ("masks", "60 + 4"),
+QUICK = [("masks", "60 + 4"), ("inputs", "60 + 4")]
+QUICK_ALONE = ("masks", "inputs", "pixels")
+OF_WORKERS = (*QUICK_ALONE, "own", "pixel squares", "pixels one by one")
+CHOSEN = [
     ("own", "64 + 0, accumulated"),
     ("pixels", "60 + 4"),
-    ("inputs", "60 + 4"),
-]
-QUICK_ALONE = (*(name for name, _ in QUICK), "pixel squares")
-CHOSEN = [
     ("flags", "40 + 20 + 4"),
     ("pixels one by one", "central, 60 + 4, accumulated"),
     ("series", "60 + 4"),
@@ -159,8 +157,7 @@ def test_that_workers_give_the_weights_and_metrics_of_one_device(
     tmp_path: Path, runs: dict[str, RunLayout]
 ) -> None:
     profiles = {
-        name: on_workers(array_profile(name, tmp_path, SGD), [48, 16])
-        for name in (*QUICK_ALONE, "pixels one by one")
+        name: on_workers(array_profile(name, tmp_path, SGD), [48, 16]) for name in OF_WORKERS
     }
     for profile in profiles.values():
         trust(code_of_profile(profile))
