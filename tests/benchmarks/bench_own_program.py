@@ -19,7 +19,7 @@ from pathlib import Path
 import psutil
 
 BOUND_PERCENT = 1.0
-PAIRS = 80
+PAIRS = 120
 _RESAMPLED = 2_000
 _PROGRAM = """
 import json, sys, time, keras, numpy as np
