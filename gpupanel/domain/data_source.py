@@ -127,7 +127,7 @@ class DataSource(KindValue):
     may_have_inputs: ClassVar[bool] = False
     """Whether it may give several inputs."""
     may_have_arrays: ClassVar[bool] = False
-    """Whether it may give several inputs or outputs, and labels that are arrays."""
+    """Whether it may give several outputs, and labels that are arrays."""
     may_move_axes: ClassVar[bool] = False
     """Whether the axes of its examples may come in an order that ``axes`` says."""
     makes_features: ClassVar[bool] = False

@@ -319,7 +319,6 @@ class TableData(DataSource):
     may_lack_labels: ClassVar[bool] = True
     may_predict_several: ClassVar[bool] = True
     may_have_inputs: ClassVar[bool] = True
-    may_have_arrays: ClassVar[bool] = True
     makes_features: ClassVar[bool] = True
     has_categories: ClassVar[bool] = True
     asked_as: ClassVar[AskedKind] = AskedKind.ROW

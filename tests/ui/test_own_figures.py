@@ -404,3 +404,21 @@ def test_that_metrics_of_ones_own_code_have_plots_in_a_training_of_gpupanels() -
         ]
     )
     assert curves.own.shape == (("iou", True, True),)
+
+
+def test_that_a_training_measured_otherwise_has_no_empty_plot_of_accuracy(
+    panel: LivePanel,
+) -> None:
+    assert "Accuracy, %" in titles(panel)
+    kind = Metrics(loss=0.5, kind_loss=0.25, kind_accuracy=0.75)
+    add(
+        panel,
+        BEGUN[0],
+        step(1),
+        EpochDone(time_s=STARTED_S + 2.0, epoch=1, step=1, metrics=kind, seconds=1.0),
+    )
+    assert "Accuracy, %" not in titles(panel)
+    assert {"Loss", "kind_loss", "kind_accuracy"} <= set(titles(panel))
+    panel.plot_wall.setCurves(RunCurves())
+    panel.plot_wall.redraw()
+    assert "Accuracy, %" in titles(panel)

@@ -225,10 +225,11 @@ class PlotWall(QWidget):
             self._begin_frame()
 
     def _find_needless(self) -> frozenset[TimePlot]:
-        """Plots that stay empty: what a program reports, it decides itself."""
+        """Plots that stay empty: what a program or metrics of a person's own say, they decide."""
         run = self._curves
         if not run.is_program:
-            return frozenset()
+            measures_otherwise = run.metric_name is None and bool(run.own.curves)
+            return frozenset({self.metric_plot} if measures_otherwise else ())
         stays_empty = {
             self.time_plot: True,
             self.rate_plot: not len(run.examples_per_second),
