@@ -92,8 +92,8 @@ def unexplained_exit(name: str, exit_code: int, processor_s: float, log: Sequenc
     detail = "\n".join(log)
     if exit_code == NO_SPACE_STATUS:
         code = "no_space"
-        message = f"{subject} ended because the run's disk is full; its last save and its report "
-        message += "found no space."
+        message = f"{subject} ended because the run's disk is full: what it wrote last found no "
+        message += "space."
         hint = f"Free some space. {_RESUME}"
     elif exit_code == PORT_TAKEN_STATUS:
         code = "port_taken"
