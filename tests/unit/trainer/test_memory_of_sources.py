@@ -1,6 +1,7 @@
 """A set that is decoded into memory is there once: to read, divide and measure it adds nothing."""
 
 import json
+import math
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -18,8 +19,8 @@ MIB = 2**20
 SMALL, LARGE = 128 * MIB, 320 * MIB
 """Bytes of features: what is loaded to read them is the same for both."""
 ROUNDS = 3
-"""What threads that decode leave of their memory differs by 20 MiB from time to time."""
-MOST = 1.1
+"""Threads that decode leave up to 20 MiB from time to time: it only adds, so the least counts."""
+LEAST, MOST = 0.9, 1.1
 
 
 def write_doubles(path: Path, size: int) -> None:
@@ -77,11 +78,18 @@ def test_that_a_set_in_memory_is_there_once(kind: str, tmp_path: Path) -> None:
     places = [tmp_path / f"data_{size}{suffix}" for size in (SMALL, LARGE)]
     for place, size in zip(places, (SMALL, LARGE), strict=True):
         write(place, size)
-    grown: list[float] = []
-    while len(grown) < ROUNDS and min(grown, default=MOST) >= MOST:
-        small, large = (held_and_peak(kind, place) for place in places)
-        grown.append((large[1] - small[1]) / (large[0] - small[0]))
-    assert 0.9 < min(grown) < MOST, grown
+    peaks = dict.fromkeys(places, math.inf)
+    for _ in range(ROUNDS):
+        features = []
+        for place in places:
+            held, peak = held_and_peak(kind, place)
+            features.append(held)
+            peaks[place] = min(peaks[place], peak)
+        small, large = (peaks[place] for place in places)
+        grown = (large - small) / (features[1] - features[0])
+        if LEAST < grown < MOST:
+            return
+    pytest.fail(f"{grown:.2f} of its features, at the least in {ROUNDS} rounds")
 
 
 def held_and_peak(kind: str, place: Path) -> tuple[int, int]:
