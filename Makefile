@@ -55,7 +55,8 @@ check: $(VENV)/installed-dev  ## lint, types, import contracts, full branch cove
 
 bench: $(VENV)/installed-dev  ## print the figures of speed, memory and smoothness
 	@failed=; for benchmark in tests/benchmarks/bench_*.py; do echo; echo "== $$benchmark"; \
-		$(BIN)/python $$benchmark || failed="$$failed $$benchmark"; done; \
+		begun=$$(date +%s); $(BIN)/python $$benchmark || failed="$$failed $$benchmark"; \
+		echo "took $$(($$(date +%s) - begun)) s"; done; \
 		test -z "$$failed" || { echo; echo "Failed:$$failed"; exit 1; }
 
 docs: $(VENV)/installed  ## write the pages of the guide that are made of declarations anew

@@ -87,6 +87,11 @@ class KeptFit:
                 elif kept.is_due():
                     kept.keep(model, theirs, epoch)
 
+            def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
+                """Nothing: Keras's own would call one more method at each step."""
+
+            on_train_batch_end = on_train_batch_begin
+
             def on_train_end(self, logs: Any = None) -> None:
                 kept.forget()
 

@@ -1,6 +1,5 @@
 """The composition root of the window."""
 
-import gc
 import sys
 from pathlib import Path
 
@@ -36,7 +35,6 @@ def open_window(target: Path | None) -> int:
     application = make_application()
     garbage = GarbageCollection(application)
     garbage.install()
-    gc.freeze()  # what imports left is not garbage, and need not be searched again and again
     settings, unusable = open_settings()
     window = make_window(application, settings, runs_folder(remembered_settings(settings)))
     bridge = ErrorBridge(window)

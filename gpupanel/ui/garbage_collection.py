@@ -29,11 +29,13 @@ class GarbageCollection(QObject):
         """Collect in this thread only, from now on."""
         self._was_enabled = gc.isenabled()
         gc.disable()
+        gc.freeze()  # what imports left is not garbage, and need not be searched again and again
         self._timer.start()
 
     def uninstall(self) -> None:
         """Let Python collect by itself again, after what is left here was collected."""
         self._timer.stop()
+        gc.unfreeze()
         gc.collect()
         if self._was_enabled:
             gc.enable()

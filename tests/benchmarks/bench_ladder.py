@@ -2,7 +2,8 @@
 
 Each way of a model is a run of its own on the CPU, all of them in turn, so that what else the
 machine does meets each; of each the least time of a step counts. Pairs whose predicted times differ
-by less than a tenth are no pairs. Beside it stands the peak of the trainer's process, of which
+by less than a tenth are no pairs. Without names as arguments a few models are tried: all of them
+(``all``) take hours. Beside it stands the peak of the trainer's process, of which
 TensorFlow itself takes most where a model is small.
 """
 
@@ -44,6 +45,7 @@ WAYS = {
     "recomputed": 'recompute = "blocks"\n',
     "recomputed, 8 accumulation steps": 'recompute = "blocks"\naccumulation_steps = 8\n',
 }
+QUICK = ("ResNet", "CNN", "MLP")
 ROUNDS = 2
 DIFFERS, RIGHT = 0.1, 0.9
 
@@ -123,7 +125,8 @@ def trainer_mib(runs: Path) -> float:
 
 
 def main() -> int:
-    chosen = sys.argv[1:] or list(MODELS)
+    named = sys.argv[1:] or QUICK
+    chosen = list(MODELS) if "all" in named else named
     right = pairs = 0
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)

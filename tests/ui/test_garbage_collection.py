@@ -93,6 +93,15 @@ def test_that_python_collects_by_itself_again_after_the_window(qtbot: QtBot) -> 
             gc.disable()
 
 
+def test_that_what_was_there_before_the_window_is_not_searched(
+    qtbot: QtBot, collection: GarbageCollection
+) -> None:
+    collection.uninstall()
+    before = _Cycle()
+    collection.install()
+    assert not any(each is before for each in gc.get_objects())
+
+
 def test_that_what_lives_long_is_searched_again_only_where_it_has_grown(
     qtbot: QtBot, collection: GarbageCollection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
