@@ -307,7 +307,8 @@ class LaunchPlan(Value):
         quotas = self.optimizer_quotas
         if quotas is None:
             return (1.0,) * len(self.replicas)
-        return tuple(quota / sum(quotas) for quota in quotas)
+        whole = sum(quotas)
+        return tuple(quota / whole for quota in quotas)
 
     @property
     def is_one_cpu_device(self) -> bool:

@@ -5,7 +5,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -19,13 +20,15 @@ from gpupanel.files.locks import lock_in_folder
 from gpupanel.trainer.datasets import file_prints
 from gpupanel.trainer.datasets.examples import Array, Indices
 from gpupanel.trainer.datasets.images import decoded_file
+from gpupanel.trainer.datasets.images import files as image_files
 from gpupanel.trainer.datasets.images.decoded import (
     DecodedImages,
     decode_into_memory,
     decode_onto_disk,
 )
-from gpupanel.trainer.datasets.images.decoding import ImageDecoding
+from gpupanel.trainer.datasets.images.decoding import DecodedPart, ImageDecoding
 from gpupanel.trainer.datasets.images.files import ImageFiles
+from gpupanel.trainer.datasets.images.pixels import PlainJpeg
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
 from gpupanel.trainer.parts.image_pixels import WantedPixels
 
@@ -410,3 +413,31 @@ def test_that_parts_of_the_images_are_such_images(root: Path, decoded: list[str]
     assert values(part) == [50, 10]
     assert values(images, 1, 5) == [10, 50]
     assert decoded == ["5", "1"]
+
+
+class _NoBatches:
+    def decode(self, jpegs: Sequence[PlainJpeg], wanted: WantedPixels) -> list[DecodedPart]:
+        pixels = np.zeros((len(jpegs), *wanted.size, wanted.channels), np.uint8)
+        return [DecodedPart(range(len(jpegs)), pixels)]
+
+
+def test_that_threads_take_turns_to_look_at_files_in_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looking, most = list[str](), list[int]()
+
+    def look(path: str, _wanted: WantedPixels) -> PlainJpeg:
+        looking.append(path)
+        time.sleep(0.0002)  # as a call into the system, which lets others run
+        most.append(len(looking))
+        looking.remove(path)
+        return PlainJpeg(b"", 1)
+
+    monkeypatch.setattr(image_files, "usual_jpeg_of", look)
+    paths = tuple(f"{number}.jpg" for number in range(64))
+    images = ImageFiles(paths, WantedPixels((4, 4), 1), decoding=ImageDecoding(_NoBatches()))
+    with ThreadPoolExecutor(2) as pool:
+        for read in [pool.submit(images.read, np.arange(64, dtype=np.int32)) for _ in range(2)]:
+            read.result()
+    assert len(most) == 2 * len(paths)
+    assert set(most) == {1}

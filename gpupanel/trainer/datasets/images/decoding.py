@@ -44,6 +44,8 @@ class ImageDecoding:
 
     Attributes:
         jpegs: ``None``: every image is decoded by itself, to the same pixels.
+        looking: Held by the thread that looks at files in memory: each call into the system lets go
+            of the interpreter, and two threads would hand it to and fro for every file.
     """
 
     def __init__(self, jpegs: JpegBatches | None = None, *, comes_later: bool = False) -> None:
@@ -54,6 +56,7 @@ class ImageDecoding:
             comes_later: Somebody is about to set it, or not to, and then calls :meth:`settle`.
         """
         self.jpegs = jpegs
+        self.looking = threading.Lock()
         self._is_settled = threading.Event()
         if not comes_later:
             self._is_settled.set()

@@ -131,12 +131,13 @@ class ImageFiles:
         if self.decoding.jpegs is None:
             return [None] * len(paths)
         found: list[PlainJpeg | Array | ProblemError] = []
-        start_s = time.monotonic()
         # Of what the system holds in memory, handing it to threads would take most of the time.
-        while (done := len(found)) < len(paths):
-            if time.monotonic() - start_s > _SLOW_S * (done + 1):
-                break
-            found.append(self._look_or_skip(paths[done]))
+        with self.decoding.looking:
+            start_s = time.monotonic()
+            while (done := len(found)) < len(paths):
+                if time.monotonic() - start_s > _SLOW_S * (done + 1):
+                    break
+                found.append(self._look_or_skip(paths[done]))
         return found + _on_threads(self._look_or_skip, paths[len(found) :])
 
     def subset(self, indices: Indices) -> "ImageFiles":

@@ -56,6 +56,8 @@ class RunSearch(QObject):
         self._has_settings = False
         self._texts: dict[str, tuple[RunSummary, str]] = {}
         self._unread: list[RunSummary] = []
+        # Those that the switch leaves out, found once: each letter asks for them.
+        self._others: tuple[RunSummary, ...] = ()
         self._reading = QTimer(self, interval=0)
         self._reading.timeout.connect(self._read_some)
         self.field = QLineEdit(parent)
@@ -91,6 +93,7 @@ class RunSearch(QObject):
     def take_runs(self) -> None:
         """Other runs are listed: what is wrong with the search may be right now."""
         runs, known = self._table.runs, self._texts
+        self._others = tuple(run for run in runs if not run.is_training)
         self._texts = {run.name: known[run.name] for run in runs if run.name in known}
         self._unread = [run for run in runs if run.name not in known]
         self._reading.start()
@@ -107,19 +110,16 @@ class RunSearch(QObject):
         """The runs that only the switch keeps out of the table."""
         if not self.trainings_only.value():
             return ()
-        others = (run for run in self._table.runs if not run.is_training)
         is_found = self._is_found
-        return tuple(run for run in others if is_found is None or is_found(run))
+        return tuple(run for run in self._others if is_found is None or is_found(run))
 
     def count_forms(self) -> tuple[str, ...]:
         """How many runs are listed, of how many, and what the switch keeps out of the table.
 
         In the most words first, for where there is little room.
         """
-        listed, content = self._table.runs, self._table.content
-        if self.trainings_only.value():
-            listed = tuple(run for run in listed if run.is_training)
-        count, found = len(listed), len(content.found_rows)
+        left_out = len(self._others) if self.trainings_only.value() else 0
+        count, found = len(self._table.runs) - left_out, len(self._table.content.found_rows)
         runs = "1 run" if count == 1 else f"{formatting.count(count)} runs"
         shown = runs if found == count else f"{formatting.count(found)} of {runs}"
         hidden = self.left_out()

@@ -155,8 +155,10 @@ class ReplicaDiagram:
 
     def _part(self, replica: PlannedReplica) -> tuple[str, ...]:
         """What it keeps for the optimizer, in words; none where that is all of it."""
+        if replica.optimizer_quota is None:
+            return ()
         part = self.division.plan.optimizer_parts[replica.index]
-        return (f"{percent(100.0 * part)} of the state",) if self._has_parts else ()
+        return (f"{percent(100.0 * part)} of the state",)
 
     def _box_height(self, line: float) -> float:
         return (3.0 + self._has_parts) * line + 12.0 + (line + GAP if self._has_frames else 0.0)
