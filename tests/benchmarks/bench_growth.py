@@ -76,7 +76,7 @@ NAMES = {
     "frame_ms": "a frame of *Live* with an hour of telemetry, ms",
     "report_cpu_s": "report as a page, processor s",
     "curves_cpu_s": "curves of a comparison, processor s",
-    "drawn_s": "window made until all is drawn, s",
+    "drawn_s": "run opened until all is drawn, s",
     "window_cpu_s": "of that, processor of the window, s",
     "last_lines_cpu_s": "last lines, as a terminal shows them, processor s",
     "opened_s": "window made until the log is shown, s",

@@ -172,7 +172,7 @@ class LivePanel(QWidget):
         self._show_what_there_is()
         if not self._has_samples:
             self._has_samples = True
-            self._wall.redraw()
+            self._wall.redraw_soon(at_once=True)
 
     def setComplete(self, *, is_complete: bool) -> None:
         """Whether the run ended, and all that it recorded was taken in."""

@@ -264,10 +264,12 @@ class RunCurves:
             self.spread.set_devices(DeviceInventory(devices=devices))
             return
         self.spread = None
-        self.devices = {
-            device.key: self.devices.get(device.key) or DeviceCurves(device.memory_total_mib)
-            for device in devices
-        }
+        if [device.key for device in devices] != [*self.devices]:
+            # Another dictionary says that there are others to draw.
+            self.devices = {
+                device.key: self.devices.get(device.key) or DeviceCurves(device.memory_total_mib)
+                for device in devices
+            }
 
     def _add_steps(self, steps: Sequence[tuple[StepBatch, Times]]) -> None:
         """Take in steps, and when they were done, by the clock.

@@ -7,7 +7,6 @@ import contextlib
 import io
 import random
 import statistics
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,7 +26,7 @@ from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.run_devices import devices_of_run
 from gpupanel.ui.workers.cluster_worker import ClusterWatch
 from tests.benchmarks.bench_redraw import step
-from tests.benchmarks.growth.measuring import application, cpu_s, peak_mib, wait_until
+from tests.benchmarks.growth.measuring import application, cpu_s, peak_mib, settle
 from tests.fakes.clusters import ADDRESS, RecordedCluster, many_nodes
 from tests.fakes.person import Person
 
@@ -35,7 +34,6 @@ SIZES = (8, 64, 512)
 _GPUS = 8
 _POINTS = 3_600
 _ROUNDS = 10
-_SETTLED_S = 3.0
 
 
 def measure(devices: int, folder: Path) -> dict[str, float]:
@@ -55,9 +53,7 @@ def measure(devices: int, folder: Path) -> dict[str, float]:
             training=TrainingSettings(global_batch_size=8 * devices),
         )
         window.session.open_profile(profile, None)
-        # What a window loads after it is shown, in many short turns, is not of the devices.
-        settled_s = time.monotonic() + _SETTLED_S
-        wait_until(lambda: time.monotonic() > settled_s)
+        settle()
         figures |= _list_figures(window, nodes)
         figures |= _live_figures(window, nodes)
         window.session.mark_saved(folder / "saved.toml")

@@ -27,6 +27,7 @@ from tests.benchmarks.growth.measuring import (
     application,
     cpu_s,
     peak_mib,
+    settle,
     wait_until,
     window_on,
 )
@@ -60,9 +61,10 @@ def measure(epochs: int, folder: Path) -> dict[str, float]:
         "curves_cpu_s": cpu_s(lambda: _read_curves(layout)),
     }
     with application() as qt:
-        before_mib, begun_s, begun_cpu_s = peak_mib(), time.perf_counter(), time.process_time()
-        with window_on(folder) as window:
-            heart = HeartBeat(qt)
+        before_mib = peak_mib()
+        with window_on(folder / "window") as window:
+            settle()
+            heart, begun_s, begun_cpu_s = HeartBeat(qt), time.perf_counter(), time.process_time()
             window.open_target(layout.root)
             # The legend rounds as it does all numbers.
             wait_until(lambda: shown_loss(window).startswith(f"{_LAST_LOSS:.0f}"))

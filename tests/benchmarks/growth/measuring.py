@@ -18,6 +18,7 @@ from tests.fakes.person import Person
 
 _TICK_MS = 5
 GIVE_UP_S = 300.0
+_SETTLED_S = 3.0
 
 
 class HeartBeat(QObject):
@@ -84,6 +85,12 @@ def window_on(folder: Path) -> Iterator[MainWindow]:
     yield window
     window.close()
     dispose(window)
+
+
+def settle() -> None:
+    """Let a window load what it loads in short turns after it was shown, as nobody waits for it."""
+    settled_s = time.monotonic() + _SETTLED_S
+    wait_until(lambda: time.monotonic() > settled_s)
 
 
 def cpu_s(work: Callable[[], object]) -> float:
