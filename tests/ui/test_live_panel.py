@@ -159,7 +159,10 @@ def test_that_events_and_samples_are_drawn(panel, qtbot):
     times, losses = line_data(wall.loss_plot, 0)
     assert times[-1] == 59.0
     assert losses[0] == pytest.approx(2.1)
+    # One plot a turn.
     qtbot.waitUntil(lambda: len(line_data(wall.utilization_plot, 2)[0]) == 60)
+    qtbot.waitUntil(lambda: len(line_data(wall.memory_plot, 0)[0]) == 60)
+    qtbot.waitUntil(lambda: len(line_data(wall.rate_plot, 0)[0]) == 60)
     assert line_data(wall.memory_plot, 0)[1][5] == pytest.approx(37.5, abs=0.1)
     assert line_data(wall.rate_plot, 0)[1][5] == 50_000.0
 
