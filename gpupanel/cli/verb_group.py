@@ -37,6 +37,7 @@ ORDER: Final = (
     "trace",
     "resume",
     "queue",
+    "notes",
     "desktop",
 )
 """Of the help: from a profile to its runs. A verb that is not named here stands last."""

@@ -9,6 +9,8 @@ import platformdirs
 
 Kind = Literal["cache", "config", "data", "state"]
 
+CONFIG_DIR_VARIABLE: Final = "GPUPANEL_CONFIG_DIR"
+"""Environment variable that names another folder for what a person set or trusted."""
 HOME_UNKNOWN: Final = (
     "Nobody knows where the home folder of this user is: HOME is not set, and the system knows no "
     "user of the number {number}, as in a container that was started for one."
@@ -41,3 +43,13 @@ def user_folder(kind: Kind) -> Path:
     if not path.is_absolute():
         raise HomeUnknownError
     return path
+
+
+def config_folder() -> Path:
+    """The folder of what a person set or trusted: ``$GPUPANEL_CONFIG_DIR``, else the user's own.
+
+    Raises:
+        HomeUnknownError: Nobody knows where the user's home folder is.
+    """
+    named = os.environ.get(CONFIG_DIR_VARIABLE)
+    return Path(named) if named else user_folder("config")

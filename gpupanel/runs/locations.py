@@ -62,6 +62,15 @@ def bench_dir() -> Path:
     return _state_dir() / "bench"
 
 
+def notes_dir() -> Path:
+    """The folder of notes that are on their way, and of which ones arrived; likewise.
+
+    Raises:
+        ProblemError: Nobody knows where the user's home folder is.
+    """
+    return _state_dir() / "notes"
+
+
 def _state_dir() -> Path:
     named = os.environ.get(STATE_DIR_VARIABLE)
     if named:

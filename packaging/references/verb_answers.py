@@ -131,6 +131,12 @@ ANSWERS: Final[Mapping[str, VerbAnswer]] = {
         "Without a name it has `templates`, each with `name`, `title` and `about`.",
         {**_DONE, **_FAILED, 2: "there is no such template"},
     ),
+    "notes": VerbAnswer(
+        ("file", "ways", "kinds", "problems", "tried"),
+        "`tried` has each way with `failure`, which is `null` where it was sent. The address of "
+        "the webhook and the command are not told.",
+        {**_DONE, 1: "a test did not arrive, or there is no way to send it"},
+    ),
     "schema": VerbAnswer((), "It is a JSON schema, with or without `--json`.", _DONE),
     "summary": VerbAnswer(
         (*_of(ModelSummary), "memory", "largest_batch"),

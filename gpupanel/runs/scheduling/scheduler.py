@@ -34,6 +34,7 @@ from gpupanel.runs.queue.scheduler_trouble import ENDED, forget_trouble, note_tr
 from gpupanel.runs.queue.waiting_line import WaitingLine
 from gpupanel.runs.queue.waking import LOG_BYTES, ensure_scheduler, scheduler_lock, scheduler_log
 from gpupanel.runs.readiness import Machine, MachineWatch, prepared_on
+from gpupanel.runs.scheduling import queue_notes
 from gpupanel.runs.scheduling.cluster_readings import ClusterReadings
 from gpupanel.runs.scheduling.feeding import SweepFeeder
 from gpupanel.runs.scheduling.selection import (
@@ -119,6 +120,8 @@ class Scheduler:
             while not self.step() and not self._has_used_time:
                 log.bound()
                 time.sleep(self._poll_s)
+            if not self._has_used_time:
+                queue_notes.note_empty(self._files.read())
         finally:
             log.close()
             self._clusters.close()
@@ -139,6 +142,7 @@ class Scheduler:
             # Such as a full disk: nothing is lost, and it may pass.
             if not self._has_noted_trouble:
                 write_to_process_log(f"scheduler: {error}")
+                queue_notes.note_trouble(error.problems)
             self._has_noted_trouble = True
             note_trouble(self._files.folder, error.problems)
             time.sleep(_TROUBLE_S)
@@ -221,7 +225,7 @@ class Scheduler:
                 entry, self._files, machine, self._prepare, self._clusters, busy
             )
             if candidate.error is not None:
-                refuse(self._files, entry, candidate.error)
+                self._refuse(entry, candidate.error)
                 continue
             possible.append(candidate)
             busy |= candidate.devices.keys()
@@ -245,9 +249,13 @@ class Scheduler:
             start_entry(self._files, reserved, profile, plan, self._start)
         except ProblemError as error:
             # One whose supervisor could not be started stays as it is, and is started again.
-            refuse(self._files, reserved, error)
+            self._refuse(reserved, error)
         else:
             self._begun_s[reserved.id] = time.monotonic()
+
+    def _refuse(self, entry: QueueEntry, error: ProblemError) -> None:
+        refuse(self._files, entry, error)
+        queue_notes.note_refused(entry, error.problems)
 
     def _held_devices(self, line: WaitingLine) -> dict[str, str]:
         """Who holds which device: runs that go on, and those that the queue is starting."""

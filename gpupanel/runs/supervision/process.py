@@ -17,6 +17,7 @@ from gpupanel.files.process_limits import hear_of_used_time
 from gpupanel.files.process_log import write_to_process_log
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.start_claim import AlreadyClaimedError
+from gpupanel.runs.notes.run_notes import guard_end, note_end
 from gpupanel.runs.queue.waking import wake_scheduler
 from gpupanel.runs.supervision.supervisor import Supervisor
 
@@ -36,6 +37,7 @@ def supervise(layout: RunLayout, make: Callable[[RunLayout], Supervisor]) -> int
 
         signal.signal(signal.SIGTERM, stop)
         hear_of_used_time(supervisor.note_used_time)
+        guard_end(layout)
         return 0 if supervisor.run().was_successful else 1
     except AlreadyClaimedError:
         return 0
@@ -45,6 +47,7 @@ def supervise(layout: RunLayout, make: Callable[[RunLayout], Supervisor]) -> int
         write_to_process_log(f"supervisor: {problem.message} {problem.hint}")
         return 1
     finally:
+        note_end(layout)
         # Its devices are free for what waits; the scheduler may have been killed meanwhile.
         wake_scheduler()
 

@@ -34,6 +34,7 @@ from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.start_claim import claim_start
 from gpupanel.runs.directory.tails import LineTail, last_lines
 from gpupanel.runs.history.run_segments import RunSegments
+from gpupanel.runs.notes.run_notes import note_event
 from gpupanel.runs.processes.run_processes import end_processes_of
 from gpupanel.runs.supervision.attempt import Attempt
 from gpupanel.runs.supervision.attempt_setup import AttemptSetup, StopRequests
@@ -265,6 +266,7 @@ class Supervisor:
     def _append(self, event: Event) -> None:
         self._segments.see(event)
         self._append_line(encode_event(event))
+        note_event(self._layout, event)
 
     def _append_line(self, line: str) -> None:
         try:

@@ -3,7 +3,6 @@
 A file that was changed is another one and is asked about again; a copy of a trusted one is not.
 """
 
-import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,14 +16,12 @@ from gpupanel.domain.value import Value
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.files.locks import lock_in_folder
 from gpupanel.files.regular_files import obstacle, open_regular
-from gpupanel.files.user_folders import user_folder
+from gpupanel.files.user_folders import config_folder
 from gpupanel.files.whole_files import write_whole
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.private_files import make_private_folder
 from gpupanel.runs.trust.user_code import UserCode, code_of_profile
 
-CONFIG_DIR_VARIABLE = "GPUPANEL_CONFIG_DIR"
-"""Environment variable that names another folder for what is remembered of trust."""
 _MOST_BYTES: Final = 16 * 2**20
 """Some 60,000 files."""
 
@@ -149,9 +146,7 @@ def trusted_file() -> Path:
     Raises:
         HomeUnknownError: Nobody knows where the user's home folder is.
     """
-    named = os.environ.get(CONFIG_DIR_VARIABLE)
-    folder = Path(named) if named else user_folder("config")
-    return folder / "trusted.json"
+    return config_folder() / "trusted.json"
 
 
 def _read() -> _TrustedCode:

@@ -52,6 +52,7 @@ from gpupanel.runs.supervision.telemetry import TelemetryRecorder
 from gpupanel.runs.supervision.watchdogs import Patience
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.trainer import ENOUGH
+from tests.patience import wait_until
 
 FAKE_TRAINER = Path(__file__).parents[3] / "fakes" / "trainer.py"
 
@@ -89,13 +90,6 @@ def while_it_runs(supervisor: Supervisor, layout: RunLayout, act: Callable[[], N
         wait_until(lambda: b"steps_done" in layout.events.read_bytes())
         act()
         return running.result(timeout=30)
-
-
-def wait_until(is_so: Callable[[], bool], timeout_s: float = 20.0) -> None:
-    end_s = monotonic() + timeout_s
-    while not is_so():
-        assert monotonic() < end_s, "it did not come to that"
-        sleep(0.01)
 
 
 def test_that_a_trainer_that_has_begun_before_a_stop_is_not_taken_for_one_that_starts(

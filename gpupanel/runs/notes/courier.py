@@ -1,0 +1,148 @@
+"""The courier: a process per user that takes notes to their person, and ends when none waits.
+
+``python -m gpupanel.runs.notes.courier FOLDER``. It may be killed at any moment: whoever posts the
+next note, or opens a window, starts another one, which takes what waits. Killed just between a
+server's answer and the note about it, it sends that one note again: better twice than never.
+"""
+
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from filelock import Timeout
+
+from gpupanel.domain.child_command import python_module_command
+from gpupanel.domain.notes import Note, NoteSettings, Way
+from gpupanel.domain.problem import ProblemError
+from gpupanel.files.bounded_log import BoundedLog
+from gpupanel.files.locks import is_lock_held, lock_in_folder
+from gpupanel.files.process_log import write_to_process_log
+from gpupanel.runs.detached import start_detached
+from gpupanel.runs.locations import notes_dir
+from gpupanel.runs.notes.delivery import NotDeliveredError
+from gpupanel.runs.notes.note_settings import read_note_settings
+from gpupanel.runs.notes.outbox import Letter, Outbox
+from gpupanel.runs.notes.ways import deliver
+
+LOG_BYTES: Final = 256 * 1024
+_ANOTHER_S: Final = 2.0
+_LOOK_S: Final = 2.0
+"""How soon a note is seen that is posted while another one waits for its next try."""
+_WAITS_S: Final = (5.0, 20.0, 60.0, 300.0, 900.0, 3_600.0)
+"""After each try in vain; then the last one again and again."""
+_GIVES_UP_S: Final = 7 * 86_400.0
+"""What nobody heard within a week is news no longer."""
+
+Deliver = Callable[[Note, Way, NoteSettings], None]
+
+
+class Courier:
+    """Takes what waits in an outbox.
+
+    Args:
+        outbox: Where notes wait.
+        take: Takes one by a way.
+    """
+
+    def __init__(self, outbox: Outbox, take: Deliver = deliver) -> None:
+        self._outbox = outbox
+        self._take = take
+
+    def run(self) -> None:
+        """Work until nothing waits, unless another one does."""
+        try:
+            with lock_in_folder(_lock_file(self._outbox.folder), _ANOTHER_S):
+                self._outbox.forget_old()
+                log = BoundedLog(courier_log(self._outbox.folder), LOG_BYTES, LOG_BYTES)
+                try:
+                    while self.step():
+                        log.bound()
+                        time.sleep(_LOOK_S)
+                finally:
+                    log.close()
+        except Timeout:
+            return
+        # Who posted while this one was about to go has found a courier, and started none.
+        if self._outbox.letters():
+            self.run()
+
+    def step(self) -> bool:
+        """Take what is due; says whether anything waits."""
+        letters = self._outbox.letters()
+        now_s = time.time()
+        for letter in letters:
+            # A clock that was set back is no reason to wait for years.
+            if letter.next_s <= now_s or letter.next_s > now_s + 2 * _WAITS_S[-1]:
+                self._try(letter)
+        return bool(letters)
+
+    def _try(self, letter: Letter) -> None:
+        settings = _settings()
+        if settings is None:
+            self._outbox.put_off(letter, _WAITS_S[2])
+            return
+        if letter.way not in settings.ways:
+            # Switched off since.
+            self._outbox.settle(letter)
+            return
+        try:
+            self._take(letter.note, letter.way, settings)
+        except NotDeliveredError as error:
+            is_old = time.time() - letter.note.time_s > _GIVES_UP_S
+            write_to_process_log(
+                f"notes: “{letter.note.title}” by {letter.way.label.lower()}: {error}"
+                f"{' It is given up.' if is_old else ''}"
+            )
+            if is_old:
+                self._outbox.settle(letter)
+            else:
+                # Also where the same would come of it again: a person mends the settings.
+                wait_s = _WAITS_S[min(letter.tries, len(_WAITS_S) - 1)]
+                self._outbox.put_off(letter, wait_s if error.may_go_well else max(60.0, wait_s))
+        else:
+            self._outbox.settle(letter)
+
+
+def wake_courier(outbox: Outbox) -> None:
+    """Start a courier where something waits and none is there; returns at once.
+
+    Raises:
+        OSError: None can be started.
+    """
+    if not outbox.letters() or is_lock_held(_lock_file(outbox.folder)):
+        return
+    command = python_module_command("gpupanel.runs.notes.courier", str(outbox.folder))
+    start_detached(command, courier_log(outbox.folder), "courier of notes")
+
+
+def wake_users_courier() -> None:
+    """The same for the user's notes, where nobody hears that it failed."""
+    try:
+        wake_courier(Outbox(notes_dir()))
+    except (OSError, ProblemError) as error:
+        write_to_process_log(f"notes: no courier: {error}")
+
+
+def courier_log(folder: Path) -> Path:
+    """What the couriers of an outbox have printed: why notes have not arrived."""
+    return folder / "courier.log"
+
+
+def _lock_file(folder: Path) -> Path:
+    return folder / "courier.lock"
+
+
+def _settings() -> NoteSettings | None:
+    try:
+        return read_note_settings()
+    except ProblemError as error:
+        write_to_process_log(f"notes: {error}")
+        return None
+
+
+if __name__ == "__main__":
+    with suppress(FileNotFoundError):  # the folder was removed
+        Courier(Outbox(Path(sys.argv[1]))).run()
