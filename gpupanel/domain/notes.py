@@ -74,8 +74,8 @@ class NoteSettings(Value):
         "The queue is empty", "The last run of the queue has ended.", default=True
     )
     desktop: bool = setting(
-        "Desktop, without a window",
-        "A notification of the desktop also while no window of gpupanel is open; by notify-send.",
+        "Desktop",
+        "A notification of this machine's desktop, also while no window is open; by notify-send.",
         default=False,
     )
     command: str = setting(

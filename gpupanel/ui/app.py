@@ -8,6 +8,7 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
 from gpupanel.files import resources
+from gpupanel.runs.notes.waking import wake_users_courier
 from gpupanel.runs.trust.trusted import trust_problem
 from gpupanel.ui import theme
 from gpupanel.ui.closing import EndingSignals, Leaving, leave
@@ -49,6 +50,7 @@ def open_window(target: Path | None) -> int:
     window.begin()
     if target is not None:
         window.open_target(target)
+    wake_users_courier()
     window.report_unusable(tuple(each for each in (unusable, trust_problem()) if each is not None))
     try:
         status = application.exec()

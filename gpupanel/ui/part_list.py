@@ -17,6 +17,7 @@ from gpupanel.ui.bindings.model_runs import ModelRuns
 from gpupanel.ui.bindings.model_use import ModelUse
 from gpupanel.ui.bindings.new_sweep_binding import NewSweepBinding
 from gpupanel.ui.bindings.note_binding import NoteBinding
+from gpupanel.ui.bindings.notes_settings_binding import NotesSettingsBinding
 from gpupanel.ui.bindings.opened_runs import OpenedRuns
 from gpupanel.ui.bindings.own_data_binding import OwnDataBinding
 from gpupanel.ui.bindings.past_speed_binding import PastSpeedBinding
@@ -165,7 +166,8 @@ def _add_window(core: WindowCore, parts: WindowParts) -> None:
     steering = (run_bar, core.live_page, core.devices, parts[OpenedRuns])
     run = add(RunBinding(session, control, *steering, window))
     parts[HistoryBinding].listed.connect(run.show_run)
-    chosen = add(WindowSettingsBinding(settings, actions, core.device_watch, core.runs_dir, window))
+    notes, devices = add(NotesSettingsBinding(window)), core.device_watch
+    chosen = add(WindowSettingsBinding(settings, actions, devices, core.runs_dir, notes, window))
     undoing = add(UndoBinding(session, actions, window))
     undoing.settingsChanged.connect(core.tabs.show_session)
     core.profiles.begun.connect(core.tabs.show_session)

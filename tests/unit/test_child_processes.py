@@ -16,6 +16,7 @@ STARTING = {
     "runs/detached.py",
     "runs/following/event_tail.py",
     "runs/cluster/driver_process.py",
+    "runs/notes/ways.py",  # what a person set, with their variables
     "runs/supervision/node_samples.py",
     "runs/processes/trainer_process.py",
     "runs/tensorboard.py",

@@ -14,17 +14,15 @@ from typing import Final
 
 from filelock import Timeout
 
-from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.notes import Note, NoteSettings, Way
 from gpupanel.domain.problem import ProblemError
 from gpupanel.files.bounded_log import BoundedLog
-from gpupanel.files.locks import is_lock_held, lock_in_folder
+from gpupanel.files.locks import lock_in_folder
 from gpupanel.files.process_log import write_to_process_log
-from gpupanel.runs.detached import start_detached
-from gpupanel.runs.locations import notes_dir
 from gpupanel.runs.notes.delivery import NotDeliveredError
 from gpupanel.runs.notes.note_settings import read_note_settings
 from gpupanel.runs.notes.outbox import Letter, Outbox
+from gpupanel.runs.notes.waking import courier_lock_file, courier_log
 from gpupanel.runs.notes.ways import deliver
 
 LOG_BYTES: Final = 256 * 1024
@@ -54,7 +52,7 @@ class Courier:
     def run(self) -> None:
         """Work until nothing waits, unless another one does."""
         try:
-            with lock_in_folder(_lock_file(self._outbox.folder), _ANOTHER_S):
+            with lock_in_folder(courier_lock_file(self._outbox.folder), _ANOTHER_S):
                 self._outbox.forget_old()
                 log = BoundedLog(courier_log(self._outbox.folder), LOG_BYTES, LOG_BYTES)
                 try:
@@ -104,35 +102,6 @@ class Courier:
                 self._outbox.put_off(letter, wait_s if error.may_go_well else max(60.0, wait_s))
         else:
             self._outbox.settle(letter)
-
-
-def wake_courier(outbox: Outbox) -> None:
-    """Start a courier where something waits and none is there; returns at once.
-
-    Raises:
-        OSError: None can be started.
-    """
-    if not outbox.letters() or is_lock_held(_lock_file(outbox.folder)):
-        return
-    command = python_module_command("gpupanel.runs.notes.courier", str(outbox.folder))
-    start_detached(command, courier_log(outbox.folder), "courier of notes")
-
-
-def wake_users_courier() -> None:
-    """The same for the user's notes, where nobody hears that it failed."""
-    try:
-        wake_courier(Outbox(notes_dir()))
-    except (OSError, ProblemError) as error:
-        write_to_process_log(f"notes: no courier: {error}")
-
-
-def courier_log(folder: Path) -> Path:
-    """What the couriers of an outbox have printed: why notes have not arrived."""
-    return folder / "courier.log"
-
-
-def _lock_file(folder: Path) -> Path:
-    return folder / "courier.lock"
 
 
 def _settings() -> NoteSettings | None:

@@ -7,9 +7,9 @@ from gpupanel.domain.notes import Note, NoteKind, NoteSettings
 from gpupanel.domain.problem import ProblemError
 from gpupanel.files.process_log import write_to_process_log
 from gpupanel.runs.locations import notes_dir
-from gpupanel.runs.notes.courier import wake_courier
 from gpupanel.runs.notes.note_settings import read_note_settings
 from gpupanel.runs.notes.outbox import Outbox
+from gpupanel.runs.notes.waking import wake_courier
 
 
 def are_wanted() -> bool:

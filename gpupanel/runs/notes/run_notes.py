@@ -3,18 +3,13 @@
 import os
 import select
 import socket
-import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Final
 
 from gpupanel.domain import number_text
-from gpupanel.domain.child_command import (
-    WORKING_DIRECTORY,
-    child_environment,
-    python_module_command,
-)
+from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.events import Event, ProblemReported, RunRestarted
 from gpupanel.domain.notes import NoteKind
 from gpupanel.domain.outcome import Outcome
@@ -23,6 +18,7 @@ from gpupanel.domain.problem_text import problem_sentences
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.visible_text import visible_beginning
 from gpupanel.files.process_log import write_to_process_log
+from gpupanel.runs.detached import start_detached
 from gpupanel.runs.directory.run_lock import STARTING_S
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.summaries import summarize_run
@@ -67,15 +63,9 @@ def guard_end(layout: RunLayout) -> None:
     """Have a process tell how the run ended that outlives this one, should it be killed."""
     if not are_wanted():
         return
+    command = python_module_command(__name__, str(layout.root), str(os.getpid()))
     try:
-        subprocess.Popen(
-            python_module_command(__name__, str(layout.root), str(os.getpid())),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            cwd=WORKING_DIRECTORY,
-            env=child_environment(os.environ),
-            start_new_session=True,
-        )
+        start_detached(command, layout.trainer_log, "who tells of the end")
     except OSError as error:
         write_to_process_log(f"notes: nobody will tell should this process be killed: {error}")
 

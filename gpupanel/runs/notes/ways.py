@@ -91,7 +91,7 @@ def _run(
     command: Sequence[str], additions: Mapping[str, str] | None = None, text: bytes = b""
 ) -> None:
     """Run a program of this machine; whatever it leaves behind after its time is ended, too."""
-    name = os.path.basename(command[0])  # noqa: PTH119 - a word, not a place
+    name = visible_line(command[0])
     # Files, not pipes: a child that it leaves behind would keep those open.
     with TemporaryFile() as given, TemporaryFile() as said:
         given.write(text)

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtWidgets import QApplication, QWidget
 
+from gpupanel.domain.problem import ProblemError
 from gpupanel.runs.following.status import RunStatus
+from gpupanel.runs.notes.note_settings import read_note_settings
 from gpupanel.ui.bindings.window_settings_binding import WindowSettingsBinding
 from gpupanel.ui.desktop_note import DesktopNotes
 from gpupanel.ui.run_control import RunControl
@@ -68,7 +70,7 @@ class NoteBinding(QObject):
         if self._window.isHidden() or QApplication.activeWindow() is not None:
             return  # closed, or seen
         QApplication.alert(self._window)
-        if self._settings.value.notifications:
+        if self._settings.value.notifications and not _is_told_otherwise():
             self.notes.show(title, text)
 
     @Slot()
@@ -77,3 +79,11 @@ class NoteBinding(QObject):
         self._window.setWindowState(self._window.windowState() & ~minimized)
         self._window.raise_()
         self._window.activateWindow()
+
+
+def _is_told_otherwise() -> bool:
+    """Whether the desktop is told of every run, with or without a window."""
+    try:
+        return read_note_settings().desktop
+    except ProblemError:
+        return False

@@ -1,11 +1,19 @@
-"""The settings of the window; what is changed is in force at once, or says when."""
+"""The settings of the window and of notes; what is changed is in force at once, or says when."""
 
 from pathlib import Path
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QPushButton,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from gpupanel.runs.locations import RUNS_DIR_VARIABLE
+from gpupanel.ui.dialogs.notes_page import NotesPage
 from gpupanel.ui.forms.value_form import ValueForm
 from gpupanel.ui.inputs.text_input import PathEdit
 from gpupanel.ui.theme import GRID
@@ -15,7 +23,7 @@ from gpupanel.ui.window_settings import WindowSettings, runs_folder, runs_folder
 
 
 class SettingsDialog(QDialog):
-    """A form of :class:`WindowSettings`.
+    """A form of :class:`WindowSettings`, and a page of notes.
 
     Args:
         value: As they are.
@@ -46,14 +54,24 @@ class SettingsDialog(QDialog):
         defaults.clicked.connect(self._restore)
         buttons.rejected.connect(self.reject)
         self._form.valueChanged.connect(self._take)
+        own = QWidget()
+        page = QVBoxLayout(own)
+        page.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
+        page.setSpacing(2 * GRID)
+        page.addWidget(self._form)
+        page.addWidget(self._note)
+        page.addStretch(1)
+        self.notes = NotesPage()
+        tabs = QTabWidget()
+        tabs.addTab(own, "&Window")
+        tabs.addTab(self.notes, "&Notes")
+        tabs.currentChanged.connect(lambda place: defaults.setVisible(place == 0))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
         layout.setSpacing(2 * GRID)
-        layout.addWidget(self._form)
-        layout.addWidget(self._note)
-        layout.addStretch(1)
+        layout.addWidget(tabs, 1)
         layout.addWidget(buttons)
-        resize_within_screen(self, 72 * GRID, 36 * GRID)
+        resize_within_screen(self, 76 * GRID, 72 * GRID)
         self._show_note(value)
 
     @Slot(object)

@@ -10,11 +10,12 @@ import pytest
 from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.notes import Note, NoteKind, NoteSettings, Way
 from gpupanel.runs.locations import notes_dir
-from gpupanel.runs.notes.courier import Courier, wake_courier
+from gpupanel.runs.notes.courier import Courier
 from gpupanel.runs.notes.delivery import NotDeliveredError
 from gpupanel.runs.notes.note_settings import notes_file, write_note_settings
 from gpupanel.runs.notes.outbox import Outbox
 from gpupanel.runs.notes.posting import post
+from gpupanel.runs.notes.waking import wake_courier
 from tests.fakes.note_receiver import NoteReceiver
 from tests.patience import wait_until
 
