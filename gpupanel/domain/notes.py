@@ -114,7 +114,7 @@ class NoteSettings(Value):
         return bool(self.ways) and bool(getattr(self, kind.value))
 
 
-class Note(Value):
+class PostedNote(Value):
     """What a person is told.
 
     Attributes:

@@ -14,7 +14,7 @@ from typing import Final
 
 from filelock import Timeout
 
-from gpupanel.domain.notes import Note, NoteSettings, Way
+from gpupanel.domain.notes import NoteSettings, PostedNote, Way
 from gpupanel.domain.problem import ProblemError
 from gpupanel.files.bounded_log import BoundedLog
 from gpupanel.files.locks import lock_in_folder
@@ -34,7 +34,7 @@ _WAITS_S: Final = (5.0, 20.0, 60.0, 300.0, 900.0, 3_600.0)
 _GIVES_UP_S: Final = 7 * 86_400.0
 """What nobody heard within a week is news no longer."""
 
-Deliver = Callable[[Note, Way, NoteSettings], None]
+Deliver = Callable[[PostedNote, Way, NoteSettings], None]
 
 
 class Courier:

@@ -15,7 +15,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from gpupanel.domain.notes import Note, Way
+from gpupanel.domain.notes import PostedNote, Way
 from gpupanel.domain.value import Value
 from gpupanel.files.guarded_files import read_file
 from gpupanel.files.whole_files import write_whole
@@ -36,7 +36,7 @@ class _Waiting(Value):
         next_s: When it is tried again, seconds since the epoch (UTC).
     """
 
-    note: Note
+    note: PostedNote
     way: Way
     tries: int = 0
     next_s: float = 0.0
@@ -53,7 +53,7 @@ class Letter:
     """
 
     path: Path
-    note: Note
+    note: PostedNote
     way: Way
     tries: int
     next_s: float
@@ -70,7 +70,7 @@ class Outbox:
         self.folder = folder
         self._waiting, self._arrived = folder / "waiting", folder / "arrived"
 
-    def post(self, note: Note, ways: Iterable[Way]) -> bool:
+    def post(self, note: PostedNote, ways: Iterable[Way]) -> bool:
         """Have a note taken by these ways; says whether one of them is new.
 
         Raises:

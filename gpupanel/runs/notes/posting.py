@@ -3,7 +3,7 @@
 import hashlib
 import time
 
-from gpupanel.domain.notes import Note, NoteKind, NoteSettings
+from gpupanel.domain.notes import NoteKind, NoteSettings, PostedNote
 from gpupanel.domain.problem import ProblemError
 from gpupanel.files.process_log import write_to_process_log
 from gpupanel.runs.locations import notes_dir
@@ -31,7 +31,7 @@ def post(kind: NoteKind, title: str, text: str, *, run: str = "", about: str) ->
     if not settings.wants(kind):
         return
     key = hashlib.sha256(f"{run}\0{about}".encode(errors="surrogateescape")).hexdigest()[:32]
-    note = Note(key=key, kind=kind, title=title, text=text, run=run, time_s=time.time())
+    note = PostedNote(key=key, kind=kind, title=title, text=text, run=run, time_s=time.time())
     try:
         outbox = Outbox(notes_dir())
         outbox.post(note, settings.ways)

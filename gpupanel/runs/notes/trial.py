@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gpupanel.domain.notes import Note, NoteKind, NoteSettings, Way
+from gpupanel.domain.notes import NoteKind, NoteSettings, PostedNote, Way
 from gpupanel.runs.notes.delivery import NotDeliveredError
 from gpupanel.runs.notes.ways import deliver
 
@@ -30,7 +30,7 @@ class TriedWay:
 
 def try_ways(settings: NoteSettings) -> Iterator[TriedWay]:
     """Send a note by each way that is set, one after the other, each once."""
-    note = Note(
+    note = PostedNote(
         key=uuid.uuid4().hex,
         kind=NoteKind.ENDED,
         title=f"gpupanel on {socket.gethostname()}",

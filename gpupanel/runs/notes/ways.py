@@ -14,7 +14,7 @@ from tempfile import TemporaryFile
 from typing import IO, Final
 
 from gpupanel.domain.child_command import WORKING_DIRECTORY, child_environment
-from gpupanel.domain.notes import Note, NoteSettings, Way, setting_problems
+from gpupanel.domain.notes import NoteSettings, PostedNote, Way, setting_problems
 from gpupanel.domain.visible_text import visible_beginning, visible_line
 from gpupanel.runs.notes.delivery import NotDeliveredError
 from gpupanel.runs.notes.webhook import send_to_webhook
@@ -24,7 +24,7 @@ _LAST_BYTES: Final = 4_096
 _SENDMAIL: Final = ("/usr/sbin/sendmail", "/usr/lib/sendmail")
 
 
-def deliver(note: Note, way: Way, settings: NoteSettings) -> None:
+def deliver(note: PostedNote, way: Way, settings: NoteSettings) -> None:
     """Take a note by a way; returns when it has arrived, as far as that is known.
 
     Raises:
@@ -36,7 +36,7 @@ def deliver(note: Note, way: Way, settings: NoteSettings) -> None:
     _DELIVER[way](note, settings)
 
 
-def _by_desktop(note: Note, _settings: NoteSettings) -> None:
+def _by_desktop(note: PostedNote, _settings: NoteSettings) -> None:
     tool = shutil.which("notify-send")
     if tool is None:
         raise NotDeliveredError(
@@ -46,7 +46,7 @@ def _by_desktop(note: Note, _settings: NoteSettings) -> None:
     _run([tool, "--app-name=gpupanel", f"--urgency={urgency}", "--", note.title, note.text])
 
 
-def _by_command(note: Note, settings: NoteSettings) -> None:
+def _by_command(note: PostedNote, settings: NoteSettings) -> None:
     try:
         words = shlex.split(settings.command)
     except ValueError as error:
@@ -62,7 +62,7 @@ def _by_command(note: Note, settings: NoteSettings) -> None:
     _run([os.path.expanduser(words[0]), *words[1:], note.title, note.text], facts)  # noqa: PTH111
 
 
-def _by_mail(note: Note, settings: NoteSettings) -> None:
+def _by_mail(note: PostedNote, settings: NoteSettings) -> None:
     tool = next((each for each in _SENDMAIL if os.access(each, os.X_OK)), shutil.which("sendmail"))
     if tool is None:
         raise NotDeliveredError(
@@ -79,7 +79,7 @@ def _by_mail(note: Note, settings: NoteSettings) -> None:
     _run([tool, "-i", "--", settings.mail], text=mail.as_bytes(policy=SMTP.clone(linesep="\n")))
 
 
-_DELIVER: Final[Mapping[Way, Callable[[Note, NoteSettings], None]]] = {
+_DELIVER: Final[Mapping[Way, Callable[[PostedNote, NoteSettings], None]]] = {
     Way.DESKTOP: _by_desktop,
     Way.COMMAND: _by_command,
     Way.WEBHOOK: send_to_webhook,

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from typing_extensions import override
 
-from gpupanel.domain.notes import Note, NoteKind, NoteSettings, WebhookForm, webhook_form
+from gpupanel.domain.notes import NoteKind, NoteSettings, PostedNote, WebhookForm, webhook_form
 from gpupanel.runs.notes.delivery import NotDeliveredError
 
 _LIMIT_S: Final = 20.0
@@ -40,7 +40,7 @@ class WebhookRequest:
     headers: dict[str, str] = field(default_factory=dict)
 
 
-def webhook_request(note: Note, settings: NoteSettings) -> WebhookRequest:
+def webhook_request(note: PostedNote, settings: NoteSettings) -> WebhookRequest:
     """What the webhook is sent of a note.
 
     The forms are those of https://docs.ntfy.sh/publish/, https://api.slack.com/messaging/webhooks,
@@ -78,7 +78,7 @@ def webhook_request(note: Note, settings: NoteSettings) -> WebhookRequest:
             )
 
 
-def send_to_webhook(note: Note, settings: NoteSettings) -> None:
+def send_to_webhook(note: PostedNote, settings: NoteSettings) -> None:
     """Send a note; returns when the server has taken it.
 
     Raises:
@@ -105,7 +105,7 @@ def send_to_webhook(note: Note, settings: NoteSettings) -> None:
         ) from None
 
 
-def _to_matrix(note: Note, url: str, whole: str) -> WebhookRequest:
+def _to_matrix(note: PostedNote, url: str, whole: str) -> WebhookRequest:
     """The key is the transaction's: the server takes each only once."""
     parts = urlsplit(url)
     query = parse_qsl(parts.query)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gpupanel.domain.child_command import python_module_command
-from gpupanel.domain.notes import Note, NoteKind, NoteSettings, Way
+from gpupanel.domain.notes import NoteKind, NoteSettings, PostedNote, Way
 from gpupanel.runs.locations import notes_dir
 from gpupanel.runs.notes.courier import Courier
 from gpupanel.runs.notes.delivery import NotDeliveredError
@@ -22,8 +22,8 @@ from tests.patience import wait_until
 SETTINGS = NoteSettings(command="true")
 
 
-def note(key: str = "ab12", time_s: float | None = None) -> Note:
-    return Note(
+def note(key: str = "ab12", time_s: float | None = None) -> PostedNote:
+    return PostedNote(
         key=key,
         kind=NoteKind.ENDED,
         title="digits: completed",
@@ -44,7 +44,7 @@ class Taker:
     def __init__(self, *failures: NotDeliveredError) -> None:
         self.failures, self.taken = list(failures), list[str]()
 
-    def __call__(self, note: Note, way: Way, settings: NoteSettings) -> None:
+    def __call__(self, note: PostedNote, way: Way, settings: NoteSettings) -> None:
         if self.failures:
             raise self.failures.pop(0)
         self.taken.append(note.key)

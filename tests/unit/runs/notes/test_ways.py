@@ -10,14 +10,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from gpupanel.domain.notes import Note, NoteKind, NoteSettings, Way
+from gpupanel.domain.notes import NoteKind, NoteSettings, PostedNote, Way
 from gpupanel.runs.notes import ways
 from gpupanel.runs.notes.delivery import NotDeliveredError
 from gpupanel.runs.notes.trial import try_ways
 from gpupanel.runs.notes.ways import deliver
 from tests.patience import wait_until
 
-NOTE = Note(
+NOTE = PostedNote(
     key="ab12",
     kind=NoteKind.ENDED,
     title="digits: fertig: “gut”",
