@@ -6,7 +6,7 @@ import socket
 import sys
 import time
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from gpupanel.domain import number_text
 from gpupanel.domain.child_command import python_module_command
@@ -20,9 +20,10 @@ from gpupanel.domain.visible_text import visible_beginning
 from gpupanel.files.process_log import write_to_process_log
 from gpupanel.runs.detached import start_detached
 from gpupanel.runs.directory.run_lock import STARTING_S
-from gpupanel.runs.history.run_summary import RunSummary
-from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.runs.notes.posting import are_wanted, post
+
+if TYPE_CHECKING:
+    from gpupanel.runs.history.run_summary import RunSummary
 
 _STALLED: Final = frozenset({"no_step", "no_first_step", "no_end"})
 _OUT_OF_MEMORY: Final = frozenset({"out_of_memory", "host_out_of_memory"})
@@ -33,6 +34,8 @@ _LOOK_S: Final = 1.0
 
 def note_event(layout: RunLayout, event: Event) -> None:
     """Tell of what a supervisor reports, where it is worth a note; its end is not told here."""
+    if not isinstance(event, RunRestarted | ProblemReported) or not are_wanted():
+        return
     match event:
         case RunRestarted(problem=Problem() as problem):
             title = f"{_name(layout)}: started again{_here()}"
@@ -46,7 +49,7 @@ def note_end(layout: RunLayout) -> bool:
     """Tell how a run has ended that nobody supervises any more; says whether it has."""
     if not are_wanted():
         return True
-    summary = summarize_run(layout, with_since=False)
+    summary = _summary(layout)
     if summary.is_running:
         return False
     if summary.outcome is None:
@@ -89,7 +92,7 @@ def _kind_of(problem: Problem | None) -> NoteKind:
     return NoteKind.STALLED if code in _STALLED else NoteKind.FAILED
 
 
-def _kind_of_end(summary: RunSummary) -> NoteKind:
+def _kind_of_end(summary: "RunSummary") -> NoteKind:
     has_failed = summary.outcome in (Outcome.FAILED, Outcome.LOST)
     return _kind_of(summary.problem) if has_failed else NoteKind.ENDED
 
@@ -99,7 +102,7 @@ def _post(layout: RunLayout, kind: NoteKind, title: str, problem: Problem, time_
     post(kind, title, text, run=str(layout.root), about=f"{kind.value} {time_s}")
 
 
-def _came_to(summary: RunSummary) -> str:
+def _came_to(summary: "RunSummary") -> str:
     known = summary.metrics.model_dump(exclude_none=True)
     first = sorted(known, key=lambda name: not name.startswith("val_"))[:_MOST_METRICS]
     metrics = ", ".join(f"{name} {number_text.number(known[name])}" for name in first)
@@ -108,8 +111,15 @@ def _came_to(summary: RunSummary) -> str:
     return " ".join(each for each in (f"{metrics}." if metrics else "", took) if each)
 
 
+def _summary(layout: RunLayout) -> "RunSummary":
+    # Here and not above: every supervisor loads this module, and few have anything to tell.
+    from gpupanel.runs.history.summaries import summarize_run
+
+    return summarize_run(layout, with_since=False)
+
+
 def _name(layout: RunLayout) -> str:
-    return visible_beginning(summarize_run(layout, with_since=False).title)
+    return visible_beginning(_summary(layout).title)
 
 
 def _here() -> str:
