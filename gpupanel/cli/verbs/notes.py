@@ -52,6 +52,6 @@ def _print(settings: NoteSettings, file: str, tried: Sequence[TriedWay]) -> None
         ways = ", ".join(way.label.lower() for way in settings.ways)
         kinds = ", ".join(kind.label.lower() for kind in NoteKind if settings.wants(kind))
         lines.append(f"By {ways}: {kinds or 'nothing, as no kind is switched on'}.")
-    lines.append(f"Settings: {visible_line(file)}, or File > Settings… > Notes in the window.")
+    lines.append(f"Settings: {visible_line(file)}, or in the window: File > Settings…, page Notes.")
     for line in lines:
         answers.print(styled(line), soft_wrap=True)
