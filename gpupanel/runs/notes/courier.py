@@ -5,11 +5,13 @@ next note, or opens a window, starts another one, which takes what waits. Killed
 server's answer and the note about it, it sends that one note again: better twice than never.
 """
 
+import signal
 import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from types import FrameType
 from typing import Final
 
 from filelock import Timeout
@@ -27,6 +29,7 @@ from gpupanel.runs.notes.ways import deliver
 
 LOG_BYTES: Final = 256 * 1024
 _ANOTHER_S: Final = 2.0
+_LIMIT_S: Final = 120
 _LOOK_S: Final = 2.0
 """How soon a note is seen that is posted while another one waits for its next try."""
 _WAITS_S: Final = (5.0, 20.0, 60.0, 300.0, 900.0, 3_600.0)
@@ -87,7 +90,7 @@ class Courier:
             self._outbox.settle(letter)
             return
         try:
-            self._take(letter.note, letter.way, settings)
+            self._take_within_limit(letter, settings)
         except NotDeliveredError as error:
             is_old = time.time() - letter.note.time_s > _GIVES_UP_S
             write_to_process_log(
@@ -102,6 +105,30 @@ class Courier:
                 self._outbox.put_off(letter, wait_s if error.may_go_well else max(60.0, wait_s))
         else:
             self._outbox.settle(letter)
+
+    def _take_within_limit(self, letter: Letter, settings: NoteSettings) -> None:
+        """A server that answers a letter a second, or a fault of ours, holds no other note up.
+
+        Raises:
+            NotDeliveredError: It was not taken.
+        """
+        signal.signal(signal.SIGALRM, _give_up)
+        signal.alarm(_LIMIT_S)
+        try:
+            self._take(letter.note, letter.way, settings)
+        except NotDeliveredError:
+            raise
+        except TimeoutError:
+            raise NotDeliveredError(f"It was not taken within {_LIMIT_S} s.") from None
+        except Exception as error:  # noqa: BLE001 - whichever it is, other notes wait
+            # Its own words may have an address in them.
+            raise NotDeliveredError(f"It could not be sent ({type(error).__name__}).") from None
+        finally:
+            signal.alarm(0)
+
+
+def _give_up(_signal: int, _frame: FrameType | None) -> None:
+    raise TimeoutError
 
 
 def _settings() -> NoteSettings | None:

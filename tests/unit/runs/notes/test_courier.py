@@ -1,15 +1,19 @@
 """Notes arrive, once, whatever fails or dies on the way."""
 
 import signal
+import socket
 import subprocess
+import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from gpupanel.domain.child_command import python_module_command
-from gpupanel.domain.notes import NoteKind, NoteSettings, PostedNote, Way
+from gpupanel.domain.notes import NoteKind, NoteSettings, PostedNote, Way, WebhookForm
 from gpupanel.runs.locations import notes_dir
+from gpupanel.runs.notes import courier, posting
 from gpupanel.runs.notes.courier import Courier
 from gpupanel.runs.notes.delivery import NotDeliveredError
 from gpupanel.runs.notes.note_settings import notes_file, write_note_settings
@@ -65,17 +69,17 @@ def test_that_a_note_that_does_not_arrive_is_tried_again_later(
 ) -> None:
     taker = Taker(NotDeliveredError("The server is away."))
     outbox.post(note(), SETTINGS.ways)
-    courier = Courier(outbox, taker)
-    courier.step()
+    carrying = Courier(outbox, taker)
+    carrying.step()
     (letter,) = outbox.letters()
     assert letter.tries == 1
     assert 0.0 < letter.next_s - time.time() <= 5.0
-    courier.step()
+    carrying.step()
     assert taker.taken == []  # not yet
     outbox.put_off(letter, -1.0)
-    courier.step()
+    carrying.step()
     assert taker.taken == ["ab12"]
-    assert not courier.step()
+    assert not carrying.step()
     assert "The server is away." in capfd.readouterr().err
 
 
@@ -149,11 +153,11 @@ def test_that_couriers_that_are_killed_lose_nothing() -> None:
         while outbox.letters():
             command = python_module_command("gpupanel.runs.notes.courier", str(outbox.folder))
             before = len(receiver.received)
-            with subprocess.Popen(command, stderr=subprocess.DEVNULL) as courier:
+            with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
                 if deaths < 6:
                     wait_until(lambda: len(receiver.received) > before)  # noqa: B023
                     time.sleep(0.002 * deaths)
-                    courier.send_signal(signal.SIGKILL)
+                    process.send_signal(signal.SIGKILL)
                     deaths += 1
         arrived = [request.document["key"] for request in receiver.received]
     assert set(arrived) == keys
@@ -170,3 +174,58 @@ def test_that_a_courier_is_started_where_something_waits() -> None:
         wait_until(lambda: not outbox.letters())
         assert [request.document["key"] for request in receiver.received] == ["ab12"]
     assert "a-secret" not in (outbox.folder / "courier.log").read_text()
+
+
+def test_that_a_fault_in_one_note_holds_no_other_up(outbox: Outbox) -> None:
+    taken = []
+
+    def take(note: PostedNote, way: Way, settings: NoteSettings) -> None:
+        if note.key == "odd":
+            raise RuntimeError("with an address in its words")
+        taken.append(note.key)
+
+    outbox.post(note("odd", 1e9), SETTINGS.ways)
+    outbox.post(note("fine"), SETTINGS.ways)
+    Courier(outbox, take).step()
+    assert taken == ["fine"]
+
+
+def test_that_a_server_that_answers_a_letter_at_a_time_is_given_up(
+    outbox: Outbox, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(courier, "_LIMIT_S", 1)
+    with socket.create_server(("127.0.0.1", 0)) as slow:
+
+        def drip() -> None:
+            with slow.accept()[0] as connection, suppress(OSError):
+                connection.recv(65536)
+                for letter in "HTTP/1.1 200 OK and so on and so on":
+                    connection.sendall(letter.encode())
+                    time.sleep(0.2)
+
+        thread = threading.Thread(target=drip)
+        thread.start()
+        url = f"http://127.0.0.1:{slow.getsockname()[1]}/"
+        write_note_settings(NoteSettings(webhook=url))
+        outbox.post(note(), (Way.WEBHOOK,))
+        Courier(outbox).step()
+        (letter,) = outbox.letters()
+        assert letter.tries == 1
+        thread.join()
+    assert "did not answer" in capfd.readouterr().err
+
+
+def test_that_names_that_are_no_utf_8_are_posted_and_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(posting, "wake_courier", lambda outbox: None)
+    with NoteReceiver() as receiver:
+        write_note_settings(
+            NoteSettings(webhook=f"{receiver.url}/hook", webhook_form=WebhookForm.NTFY)
+        )
+        odd = "/runs/caf\udce9"
+        post(NoteKind.ENDED, "caf\udce9\x1b[31m: completed", f"in {odd}", run=odd, about="end")
+        Courier(Outbox(notes_dir())).run()
+    (request,) = receiver.received
+    assert request.body == "in /runs/caf\\xe9"
+    assert request.headers["title"] == "caf\\xe9\\x1b[31m: completed"
