@@ -18,7 +18,7 @@ from tests.fakes.person import Person
 from tests.fakes.run_directory import WrittenRun
 from tests.ui.new_window import new_window
 
-pytestmark = pytest.mark.usefixtures("undressed")
+pytestmark = pytest.mark.usefixtures("undressed", "preview_without_process")
 
 
 @pytest.fixture
