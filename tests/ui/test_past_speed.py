@@ -12,6 +12,7 @@ from gpupanel.domain.previewed_profile import preview_request
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.runs.history.past_speed import PastSpeed
+from gpupanel.ui import window_core
 from gpupanel.ui.bindings.history_binding import HistoryBinding
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.person import Person
@@ -19,6 +20,16 @@ from tests.fakes.run_directory import WrittenRun
 from tests.ui.new_window import new_window
 
 pytestmark = pytest.mark.usefixtures("undressed")
+PREVIEW = DataPreview(example_count=1234, trained_count=1234)
+
+
+class _SamePreview:
+    """What the window would find of the data is what the test says of it."""
+
+    work, answer = "preview", DataPreview
+
+    def __call__(self, *_: object, **__: object) -> DataPreview:
+        return PREVIEW
 
 
 @pytest.fixture
@@ -31,8 +42,9 @@ def runs_dir(tmp_path: Path) -> Path:
 
 
 def test_that_the_time_of_a_training_is_that_of_the_same_one_before(
-    qtbot: QtBot, tmp_path: Path, runs_dir: Path
+    qtbot: QtBot, tmp_path: Path, runs_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(window_core, "preview_here", _SamePreview())
     settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
     window = new_window(settings, runs_dir, Person())
     qtbot.addWidget(window)
@@ -41,9 +53,8 @@ def test_that_the_time_of_a_training_is_that_of_the_same_one_before(
 
     def train(profile: Profile) -> None:
         session.edit(profile)
-        preview = DataPreview(example_count=1234, trained_count=1234)
-        session.set_preview(preview_request(profile), preview)
-        plan.setData(preview)
+        session.set_preview(preview_request(profile), PREVIEW)
+        plan.setData(PREVIEW)
 
     session.set_inventory(CPU_ONLY)
     train(Profile(training=TrainingSettings(epochs=61)))
