@@ -83,7 +83,7 @@ class NoteSettings(Value):
         "Is run with title and text as its last two arguments; without a shell.",
         default="",
         max_length=_LINE,
-        examples=["/home/ada/bin/tell-me"],
+        examples=["~/bin/tell-me"],
     )
     webhook: str = setting(
         "Webhook",

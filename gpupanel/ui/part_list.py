@@ -166,7 +166,7 @@ def _add_window(core: WindowCore, parts: WindowParts) -> None:
     steering = (run_bar, core.live_page, core.devices, parts[OpenedRuns])
     run = add(RunBinding(session, control, *steering, window))
     parts[HistoryBinding].listed.connect(run.show_run)
-    notes, devices = add(NotesSettingsBinding(window)), core.device_watch
+    notes, devices = add(NotesSettingsBinding(window), refusal=NOT_DONE), core.device_watch
     chosen = add(WindowSettingsBinding(settings, actions, devices, core.runs_dir, notes, window))
     undoing = add(UndoBinding(session, actions, window))
     undoing.settingsChanged.connect(core.tabs.show_session)

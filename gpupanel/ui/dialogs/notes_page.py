@@ -14,6 +14,7 @@ from gpupanel.ui.forms.value_form import ValueForm
 from gpupanel.ui.inputs.text_input import TextInput
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import ProseLabel, Tone, set_tone
+from gpupanel.ui.widgets.tips import wrapped
 
 if TYPE_CHECKING:
     from gpupanel.runs.notes.trial import TriedWay
@@ -111,7 +112,7 @@ class NotesPage(QWidget):
         self._ways.setProblems({each.field: each for each in setting_problems(value)})
         self._test.setEnabled(bool(value.ways))
         tip = "Sends one note by each way, now" if value.ways else "Set a way first"
-        self._test.setToolTip(tip)
+        self._test.setToolTip(wrapped(tip))
 
     def _say(self, words: str, tone: Tone) -> None:
         self._said.setProse(words)
