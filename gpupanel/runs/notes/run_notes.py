@@ -79,10 +79,12 @@ def wait_for_end_of(pid: int) -> None:
         descriptor = os.pidfd_open(pid)
     except OSError:
         return
-    with open(descriptor, "rb", closefd=True) as _:  # noqa: PTH123 - a descriptor
+    try:
         poll = select.poll()
         poll.register(descriptor, select.POLLIN)
         poll.poll()
+    finally:
+        os.close(descriptor)
 
 
 def _kind_of(problem: Problem | None) -> NoteKind:
