@@ -1,7 +1,7 @@
 """What standing by costs, in processor time: windows, supervisors and commands, with their bounds.
 
 Run with ``python tests/benchmarks/bench_standing.py``. The GPUs are eight of the stand-in NVML,
-whose calls cost next to nothing. Percent are of one core, as the kernel counts the time of a
+whose calls cost next to nothing. Percent are of one core, as the scheduler counts the time of a
 process and of all its threads; seconds are those of a command with whatever it starts. Each figure
 is the median of several; on a machine whose cores have much else to do all of them grow.
 """
@@ -60,12 +60,12 @@ def command(*arguments: str) -> list[str]:
 
 
 def used_s(process: psutil.Process) -> float:
-    """Seconds of processor that a process has used with each of its threads that is there.
+    """Seconds of processor that a process has used with all its threads, also those that ended.
 
-    The times of ``/proc/PID/stat`` come in hundredths of a second: too coarse here.
+    By the clock of ``clock_getcpuclockid(3)``. The times of ``/proc/PID/stat`` come in hundredths
+    of a second: too coarse here.
     """
-    threads = Path(f"/proc/{process.pid}/task")
-    return sum(int((each / "schedstat").read_text().split()[0]) for each in threads.iterdir()) / 1e9
+    return time.clock_gettime(~process.pid << 3 | 2)
 
 
 def percents(processes: list[psutil.Process]) -> list[float]:

@@ -52,11 +52,13 @@ def measure(name: str) -> None:
     import keras
     import tensorflow as tf
 
+    from gpupanel.trainer.datasets.examples import HeldRows
     from gpupanel.trainer.event_writer import EventWriter
     from gpupanel.trainer.loop.time_account import TimeAccount
     from gpupanel.trainer.models.objectives import Classification
     from gpupanel.trainer.progress import TrainingRecord
     from gpupanel.trainer.steps.calls import Calls
+    from gpupanel.trainer.steps.data_copies import DataCopies
     from gpupanel.trainer.steps.replica_steps import TrainingStep
     from gpupanel.trainer.steps.resident_feed import ResidentFeed
     from gpupanel.trainer.strategies.make_strategy import make_strategy
@@ -84,8 +86,7 @@ def measure(name: str) -> None:
         model = keras.Sequential(layers)
         optimizer = keras.optimizers.SGD(0.001)
         optimizer.build(model.trainable_variables)
-    feed = ResidentFeed(features, labels, plan)
-
+    feed = ResidentFeed(HeldRows(features), labels, plan, DataCopies())
     several = case.replicas > 1
 
     def calls(*, timed: bool) -> Calls:
