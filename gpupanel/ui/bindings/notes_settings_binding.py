@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtWidgets import QWidget
 
 from gpupanel.domain.notes import NoteSettings
@@ -25,14 +25,12 @@ class NotesSettingsBinding(QObject):
         window: Owns the binding.
     """
 
-    refused = Signal(object)
-    """Why a test was not even begun: a tuple of :class:`Problem`."""
-
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
         self._page: NotesPage | None = None
         self._worker = WorkerFacade("notes", self)
-        self._worker.refused.connect(self.refused)
+        self.refused = self._worker.refused
+        """Why a test was not even begun: a tuple of :class:`Problem`."""
         self._changed: NoteSettings | None = None
         self._keeping = QTimer(self, singleShot=True, interval=_KEPT_AFTER_MS)
         self._keeping.timeout.connect(self._keep)
