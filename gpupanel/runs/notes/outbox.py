@@ -95,7 +95,14 @@ class Outbox:
             paths = sorted(self._waiting.glob("*.json"))
         except FileNotFoundError:
             return []
-        found = [letter for path in paths if (letter := _letter(path)) is not None]
+        waiting = []
+        for path in paths:
+            # Posted by another process just as it arrived: it is the same note.
+            if (self._arrived / path.stem).exists():
+                path.unlink(missing_ok=True)
+            else:
+                waiting.append(path)
+        found = [letter for path in waiting if (letter := _letter(path)) is not None]
         return sorted(found, key=lambda letter: letter.note.time_s)
 
     def put_off(self, letter: Letter, seconds: float) -> None:

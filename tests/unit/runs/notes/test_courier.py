@@ -64,6 +64,20 @@ def test_that_what_is_posted_twice_is_taken_once(outbox: Outbox) -> None:
     assert taker.taken == ["ab12"]
 
 
+def test_that_what_is_posted_by_another_process_just_as_it_arrives_is_taken_once(
+    outbox: Outbox,
+) -> None:
+    taker = Taker()
+    outbox.post(note(), SETTINGS.ways)
+    (letter,) = outbox.letters()
+    content = letter.path.read_bytes()
+    Courier(outbox, taker).run()
+    letter.path.write_bytes(content)  # it had looked for the note before it arrived
+    Courier(outbox, taker).run()
+    assert taker.taken == ["ab12"]
+    assert outbox.letters() == []
+
+
 def test_that_a_note_that_does_not_arrive_is_tried_again_later(
     outbox: Outbox, capfd: pytest.CaptureFixture[str]
 ) -> None:
