@@ -1,6 +1,5 @@
 """Whether a profile can start on this machine as it is now, and what would happen then."""
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
@@ -9,7 +8,6 @@ from typing import TYPE_CHECKING, Final, Self
 from gpupanel.domain.cluster import devices_of, sample_of
 from gpupanel.domain.device import CPU_KEY, DeviceInventory, DeviceKind, PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
-from gpupanel.domain.inherited_variables import reported_variables
 from gpupanel.domain.plan import LaunchPlan, PlannedDevice
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, ProblemError
@@ -26,7 +24,6 @@ from gpupanel.planning.device_answers import (
     unresponsive_among,
 )
 from gpupanel.planning.prepare import Preparation, mended, prepare
-from gpupanel.planning.visible_gpus import cuda_variables_of
 from gpupanel.runs.self_test_memory import recall_self_test
 
 # What asks the driver and TensorFlow is imported when it is needed: the window, which imports this
@@ -77,20 +74,11 @@ class MachineWatch:
 
     def read(self) -> Machine:
         """The devices and what they report now."""
-        from gpupanel.devices.doctor.spoiled_import import packages_of_elsewhere
-        from gpupanel.devices.network_access import network_access
-        from gpupanel.devices.sampler import PATIENT_S, DeviceSampler
-        from gpupanel.devices.shell_limits import shell_limits
+        from gpupanel.devices.machine_devices import machine_devices
+        from gpupanel.devices.sampler import PATIENT_S
 
         if self._sampler is None:
-            self._sampler = DeviceSampler(
-                wait_s=PATIENT_S,
-                ask_network=network_access,
-                cuda_variables=cuda_variables_of(os.environ),
-                shell_variables=reported_variables(os.environ),
-                environment_problems=(*packages_of_elsewhere(), *shell_limits()),
-                wakes=self._wakes,
-            )
+            self._sampler = machine_devices(wait_s=PATIENT_S, wakes=self._wakes)
         return Machine(self._sampler.inventory(), self._sampler.sample())
 
 

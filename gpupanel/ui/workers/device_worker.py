@@ -1,7 +1,6 @@
 """Reads the devices in a thread of its own, so that a slow driver never stalls the window."""
 
 import logging
-import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -11,9 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from typing_extensions import override
 
 from gpupanel.domain.device import DeviceInventory
-from gpupanel.domain.inherited_variables import reported_variables
 from gpupanel.domain.telemetry import TelemetrySample
-from gpupanel.planning.visible_gpus import cuda_variables_of
 from gpupanel.ui.workers.facade import WorkerFacade
 from gpupanel.ui.workers.worker_thread import Worker, guarded_slot
 
@@ -58,19 +55,9 @@ def machine_devices(folder: Path | None = None) -> DeviceSource:
         folder: Samples report how full its disk is.
     """
     # Here and not above: it is the worker's thread that waits for the import.
-    from gpupanel.devices.doctor.spoiled_import import packages_of_elsewhere
-    from gpupanel.devices.network_access import network_access
-    from gpupanel.devices.sampler import DeviceSampler
-    from gpupanel.devices.shell_limits import shell_limits
+    from gpupanel.devices.machine_devices import machine_devices as sampler
 
-    variables = cuda_variables_of(os.environ)
-    return DeviceSampler(
-        folder=folder,
-        ask_network=network_access,
-        cuda_variables=variables,
-        shell_variables=reported_variables(os.environ),
-        environment_problems=(*packages_of_elsewhere(), *shell_limits()),
-    )
+    return sampler(folder)
 
 
 class _DeviceWorker(Worker):

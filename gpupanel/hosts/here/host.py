@@ -1,0 +1,358 @@
+"""A host as a window works on it: its devices, its runs, and what is asked there."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from threading import Event
+from typing import Final
+
+from gpupanel.devices.child_process import ChildAnswer, ChildEnd
+from gpupanel.domain.device import DeviceInventory, PhysicalDevice
+from gpupanel.domain.gpu_support import GpuSupport
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.profile_toml import document_of
+from gpupanel.domain.request import Request
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.telemetry import DeviceProcess, TelemetrySample
+from gpupanel.hosts import operations
+from gpupanel.hosts.here.link import Following, Link, LinkKind, LinkState
+from gpupanel.hosts.here.mirror import Mirror
+from gpupanel.hosts.here.ssh import PROGRAM
+from gpupanel.hosts.operations import (
+    ChildOutput,
+    ChildWanted,
+    CodeThere,
+    DeletionWanted,
+    DeviceNews,
+    EndWanted,
+    KnownRuns,
+    LabelWanted,
+    Nothing,
+    RequestWanted,
+    RunNews,
+    RunPiece,
+    RunWanted,
+    StartWanted,
+    SupportWanted,
+)
+from gpupanel.runs.history.label import RunLabel
+from gpupanel.runs.locations import RUNS_DIR_VARIABLE, STATE_DIR_VARIABLE
+from gpupanel.runs.trust.trusted import CodeNotTrustedError
+from gpupanel.runs.trust.user_code import UserCode
+
+_FILL_S: Final = 120.0
+"""The longest that a run is waited for before what is here of it is shown."""
+_OLD_S: Final = 3.0
+"""Readings that came longer ago are shown with their age."""
+
+
+class Host:
+    """What a window asks of another machine; every method but :meth:`start` may wait for it.
+
+    Args:
+        name: As the person gives it to ``ssh``.
+        heard: Called with each :class:`~gpupanel.hosts.here.link.LinkState`, in another thread.
+        runs_changed: Called when the copied runs have changed, in another thread.
+        program: The command of gpupanel there.
+        make_command: As :class:`~gpupanel.hosts.here.link.Link` takes it.
+
+    Raises:
+        ProblemError: Too many windows work on it already.
+        OSError: No copies can be kept here.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        heard: Callable[[LinkState], object],
+        runs_changed: Callable[[], object],
+        program: str = PROGRAM,
+        make_command: Callable[[bool], tuple[str, ...]] | None = None,
+    ) -> None:
+        self.name, self._runs_changed = name, runs_changed
+        self.mirror = Mirror(name)
+        self.link = Link(name, heard, program, make_command)
+        self.devices = HostDevices(self.link)
+        self.runs_problem: Problem | None = None
+        """Why the runs there cannot be listed."""
+        self._opening = threading.Lock()
+        self._followed: dict[str, Following[RunWanted, RunPiece]] = {}
+
+    @property
+    def runs_dir(self) -> Path:
+        """The folder of the copied runs."""
+        return self.mirror.runs_dir
+
+    @property
+    def runs_dir_there(self) -> str:
+        """The folder of runs on the host; empty before it was reached."""
+        hello = self.link.state.hello
+        return "" if hello is None else hello.runs_dir
+
+    def start(self) -> None:
+        """Connect, and have devices and runs told from then on."""
+        self.devices.begin()
+        self.link.follow(operations.RUNS, self._known_runs, self._take_news, self._take_refusal)
+        self.link.start()
+
+    def end(self) -> None:
+        """Let the connection go; what is copied stays for the next window."""
+        self.devices.stop_waiting()
+        self.link.end()
+        self.mirror.close()
+
+    # Runs.
+
+    def open_copy(self, layout: RunLayout, dropped: Event | None = None) -> Callable[[], None]:
+        """Have the files of a run copied as they grow, and wait until what is there is here.
+
+        Without a connection, what was copied before is what there is.
+
+        Args:
+            layout: Of the copy.
+            dropped: Set, by any thread, when nobody waits any more.
+
+        Returns:
+            What ends it.
+
+        Raises:
+            ProblemError: There is no such run any more.
+        """
+        name = layout.root.name
+        copy, refused = self.mirror.opened(name), list[Problem]()
+        with self._opening:
+            copy.users += 1
+            if name not in self._followed:
+                self._followed[name] = self.link.follow(
+                    operations.RUN,
+                    lambda: RunWanted(name=name, told=dict(copy.told())),
+                    copy.take,
+                    refused.extend,
+                )
+        waited_s = 0.0
+        while not copy.is_filled.wait(0.05) and waited_s < _FILL_S:
+            waited_s += 0.05
+            if (dropped is not None and dropped.is_set()) or refused:
+                break
+            if self.link.state.kind is not LinkKind.CONNECTED:
+                break
+        if refused:
+            self._close_copy(name)
+            raise ProblemError(*refused)
+        return lambda: self._close_copy(name)
+
+    def _close_copy(self, name: str) -> None:
+        copy = self.mirror.opened(name)
+        with self._opening:
+            copy.users -= 1
+            followed = None if copy.users > 0 else self._followed.pop(name, None)
+        if copy.users <= 0:
+            self.mirror.close_copy(name)
+        if followed is not None:
+            self.link.unfollow(followed)
+
+    def launch(
+        self, profile: Profile, plan: LaunchPlan, trusted: Sequence[UserCode] = ()
+    ) -> RunLayout:
+        """Start a run there; the place of its copy.
+
+        Raises:
+            CodeNotTrustedError: The profile names Python code there that nobody trusted yet.
+            ProblemError: As :func:`gpupanel.runs.launcher.launch` says it; or there is no
+                connection, or it was lost before the answer.
+        """
+        return self._start(StartWanted(profile=self._document(profile), plan=plan), trusted)
+
+    def resume(
+        self,
+        layout: RunLayout,
+        changed: tuple[Profile, LaunchPlan] | None = None,
+        *,
+        accepts_changed_data: bool = False,
+        trusted: Sequence[UserCode] = (),
+    ) -> RunLayout:
+        """Start a run there again, as :func:`gpupanel.runs.launcher.resume` does here."""
+        profile, plan = (None, None) if changed is None else changed
+        wanted = StartWanted(
+            name=layout.root.name,
+            profile=None if profile is None else self._document(profile),
+            plan=plan,
+            accepts_changed_data=accepts_changed_data,
+        )
+        return self._start(wanted, trusted)
+
+    def ask(self, layout: RunLayout, request: Request) -> None:
+        """Ask something of a run there."""
+        self.link.call(operations.REQUEST, RequestWanted(name=layout.root.name, request=request))
+
+    def change_label(self, layout: RunLayout, before: RunLabel, after: RunLabel) -> None:
+        """Give a run there another label."""
+        wanted = LabelWanted(name=layout.root.name, before=before, after=after)
+        self.link.call(operations.LABEL, wanted)
+
+    def delete(self, layout: RunLayout) -> None:
+        """Delete a run there for good."""
+        self.link.call(operations.DELETE, DeletionWanted(name=layout.root.name))
+
+    def folder_problem(self) -> Problem | None:
+        """What keeps runs out of their folder there."""
+        if self.link.state.kind is not LinkKind.CONNECTED:
+            return None  # that is said where the connection is shown
+        return self.link.call(operations.FOLDER, Nothing()).problem
+
+    def _start(self, wanted: StartWanted, trusted: Sequence[UserCode]) -> RunLayout:
+        code = tuple(map(_code_there, trusted))
+        started = self.link.call(operations.START, wanted.model_copy(update={"trusted": code}))
+        if started.untrusted:
+            raise CodeNotTrustedError([_code_here(each) for each in started.untrusted])
+        return RunLayout(self.runs_dir / started.name)
+
+    def _document(self, profile: Profile) -> dict[str, object]:
+        """The profile as the host is to read it: paths of copies are those of the runs there."""
+        text = json.dumps(document_of(profile))
+        document: dict[str, object] = json.loads(self._there(text))
+        return document
+
+    def _there(self, text: str) -> str:
+        return text.replace(str(self.runs_dir), self.runs_dir_there)
+
+    def _known_runs(self) -> KnownRuns:
+        return KnownRuns(stamps=self.mirror.stamps())
+
+    def _take_news(self, news: RunNews) -> None:
+        if news.outline is not None:
+            self.mirror.take_outline(news.outline)
+        if news.gone is not None:
+            self.mirror.forget(news.gone)
+        if news.is_whole:
+            self.runs_problem = None
+        if news.problem is not None:
+            self.runs_problem = news.problem
+        self._runs_changed()
+
+    def _take_refusal(self, problems: tuple[Problem, ...]) -> None:
+        self.runs_problem = problems[0] if problems else None
+        self._runs_changed()
+
+    # The machine.
+
+    def ask_child(
+        self,
+        command: Sequence[str],
+        time_limit_s: float,
+        cancelled: Event | None = None,
+        environment: dict[str, str] | None = None,
+        question: bytes = b"",
+        *,
+        on_output: Callable[[bytes], None] | None = None,
+        grace_s: float = 0.0,
+    ) -> ChildAnswer:
+        """Ask a module of gpupanel there; as :func:`gpupanel.devices.child_process.ask_child`."""
+        *_, module = command[: _MODULE_AT + 1]
+        output = bytearray()
+
+        def take(part: ChildOutput) -> None:
+            content = part.output.encode("latin-1")
+            output.extend(content)
+            if on_output is not None:
+                on_output(content)
+
+        wanted = ChildWanted(
+            module=module,
+            arguments=tuple(map(self._there, command[_MODULE_AT + 1 :])),
+            question=self._there(question.decode("latin-1")),
+            variables=environment or {},
+            limit_s=time_limit_s,
+            grace_s=grace_s,
+        )
+        ended = self.link.call(operations.CHILD, wanted, on_part=take, cancelled=cancelled)
+        return ChildAnswer(ChildEnd[ended.end], bytes(output), ended.exit_code, ended.log)
+
+    def gpu_support(
+        self, gpus: tuple[PhysicalDevice, ...], driver: str | None, cancelled: Event | None = None
+    ) -> GpuSupport:
+        """Which GPUs TensorFlow there can use."""
+        wanted = SupportWanted(gpus=gpus, driver=driver)
+        return self.link.call(operations.SUPPORT, wanted, cancelled=cancelled)
+
+    def end_process(
+        self, process: DeviceProcess, run_processes: frozenset[int], *, by_force: bool = False
+    ) -> None:
+        """End a process there that holds memory of a GPU."""
+        wanted = EndWanted(process=process, run_processes=run_processes, by_force=by_force)
+        self.link.call(operations.END, wanted)
+
+    def variables(self) -> dict[str, str]:
+        """What this process is to find its folders by, while it works on the host."""
+        return {
+            RUNS_DIR_VARIABLE: str(self.mirror.runs_dir),
+            STATE_DIR_VARIABLE: str(self.mirror.state_dir),
+        }
+
+
+_MODULE_AT: Final = 3
+"""Where the module stands in what ``python_module_command`` gives."""
+
+
+class HostDevices:
+    """The devices of a host for whoever samples devices; the last readings while there is a cut."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self._has_news = Event()
+        self._is_ending = False
+        self._inventory: DeviceInventory | None = None
+        self._sample: TelemetrySample | None = None
+        self._told_s = 0.0
+
+    def begin(self) -> None:
+        """Have the devices told from the first connection on."""
+        self._link.follow(operations.DEVICES, Nothing, self._take, lambda _problems: None)
+
+    def inventory(self) -> DeviceInventory:
+        """The devices; waits until the host was reached once, or nobody waits any more."""
+        self._has_news.wait()
+        if self._inventory is None:
+            raise ProblemError
+        return self._inventory
+
+    def sample(self) -> TelemetrySample:
+        """What they reported last, with its age where that is long ago."""
+        sample = self._sample
+        if sample is None:
+            raise ProblemError
+        age_s = time.monotonic() - self._told_s
+        if age_s < _OLD_S:
+            return sample
+        readings = [each.model_copy(update={"age_s": age_s}) for each in sample.readings]
+        return sample.model_copy(update={"readings": tuple(readings)})
+
+    def wake(self) -> None:
+        """Nothing: GPUs there sleep as long as nobody works there."""
+
+    def stop_waiting(self) -> None:
+        """Wait for the host no longer."""
+        self._is_ending = True
+        self._has_news.set()
+
+    def close(self) -> None:
+        """Nothing: the link ends by itself."""
+
+    def _take(self, news: DeviceNews) -> None:
+        self._inventory = news.inventory or self._inventory
+        self._sample = news.sample or self._sample
+        self._told_s = time.monotonic()
+        if self._inventory is not None and self._sample is not None:
+            self._has_news.set()
+
+
+def _code_there(code: UserCode) -> CodeThere:
+    return CodeThere(key=code.key, path=str(code.path), content=code.content.decode("latin-1"))
+
+
+def _code_here(code: CodeThere) -> UserCode:
+    return UserCode(code.key, Path(code.path), code.content.encode("latin-1"))

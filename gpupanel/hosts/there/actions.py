@@ -1,0 +1,140 @@
+"""What is done on the host when a window asks: as a window of the host would do it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event
+
+from gpupanel.domain.gpu_support import GpuSupport
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.profile_toml import profile_from_document
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.hosts.operations import (
+    CodeThere,
+    DeletionWanted,
+    EndWanted,
+    FolderWord,
+    LabelWanted,
+    Nothing,
+    RequestWanted,
+    Started,
+    StartWanted,
+    SupportWanted,
+)
+from gpupanel.hosts.there.followed_run import run_not_there
+from gpupanel.runs.directory.requests import ask
+from gpupanel.runs.folder_examination import folder_problem
+from gpupanel.runs.history.deleting import delete_run
+from gpupanel.runs.history.label import change_label
+from gpupanel.runs.launcher import launch, resume
+from gpupanel.runs.locations import default_runs_dir
+from gpupanel.runs.trust.trusted import CodeNotTrustedError, trust
+from gpupanel.runs.trust.user_code import UserCode
+
+Say = Callable[[Nothing], None]
+
+
+def start(wanted: StartWanted, _say: Say, _dropped: Event) -> Started:
+    """Start a run, or start one again; what came of it.
+
+    Raises:
+        ProblemError: As :mod:`gpupanel.runs.launcher` says it.
+    """
+    trust([*map(_user_code, wanted.trusted)])
+    changed = None
+    if wanted.profile is not None and wanted.plan is not None:
+        changed = profile_from_document(wanted.profile), wanted.plan
+    try:
+        if wanted.name:
+            layout = _run(wanted.name)
+            resume(layout, changed, accepts_changed_data=wanted.accepts_changed_data)
+        elif changed is not None:
+            layout = launch(*changed, default_runs_dir())
+        else:
+            raise ProblemError(_nothing_to_start())
+    except CodeNotTrustedError as error:
+        return Started(untrusted=tuple(map(_code, error.code)))
+    return Started(name=layout.root.name)
+
+
+def request(wanted: RequestWanted, _say: Say, _dropped: Event) -> Nothing:
+    """Ask something of a run.
+
+    Raises:
+        ProblemError: There is no such run, or its directory cannot be written.
+    """
+    ask(_run(wanted.name), wanted.request)
+    return Nothing()
+
+
+def label(wanted: LabelWanted, _say: Say, _dropped: Event) -> Nothing:
+    """Give a run another label.
+
+    Raises:
+        ProblemError: As :func:`~gpupanel.runs.history.label.change_label` says it.
+    """
+    before, after = wanted.before, wanted.after
+    change_label(
+        _run(wanted.name),
+        name=None if after.name == before.name else after.name,
+        notes=None if after.notes == before.notes else after.notes,
+        tags=None if after.tags == before.tags else after.tags,
+        before=before,
+    )
+    return Nothing()
+
+
+def delete(wanted: DeletionWanted, _say: Say, _dropped: Event) -> Nothing:
+    """Delete a run for good.
+
+    Raises:
+        ProblemError: It goes on, or cannot be deleted.
+    """
+    delete_run(RunLayout(default_runs_dir() / wanted.name), None)
+    return Nothing()
+
+
+def support(wanted: SupportWanted, _say: Say, dropped: Event) -> GpuSupport:
+    """Which GPUs TensorFlow there can use."""
+    from gpupanel.devices.doctor.gpu_support import gpu_support
+
+    return gpu_support(wanted.gpus, wanted.driver, dropped)
+
+
+def end(wanted: EndWanted, _say: Say, _dropped: Event) -> Nothing:
+    """End a process that holds memory of a GPU.
+
+    Raises:
+        ProblemError: It must not be ended from here, or cannot be.
+    """
+    from gpupanel.devices.process_ending import end_process
+
+    end_process(wanted.process, wanted.run_processes, by_force=wanted.by_force)
+    return Nothing()
+
+
+def folder(_: Nothing, _say: Say, _dropped: Event) -> FolderWord:
+    """What keeps runs out of their folder."""
+    return FolderWord(problem=folder_problem(default_runs_dir()))
+
+
+def _run(name: str) -> RunLayout:
+    layout = RunLayout(default_runs_dir() / name)
+    if not layout.root.is_dir():
+        raise ProblemError(run_not_there(name))
+    return layout
+
+
+def _user_code(code: CodeThere) -> UserCode:
+    return UserCode(code.key, Path(code.path), code.content.encode("latin-1"))
+
+
+def _code(code: UserCode) -> CodeThere:
+    return CodeThere(key=code.key, path=str(code.path), content=code.content.decode("latin-1"))
+
+
+def _nothing_to_start() -> Problem:
+    return Problem(
+        code="nothing_to_start",
+        message="The window named neither a profile nor a run to start.",
+        hint="This is a defect of gpupanel; please report it.",
+    )
