@@ -18,6 +18,8 @@ from gpupanel.files.process_log import write_to_process_log
 from gpupanel.runs.error_problems import problems_of
 
 _EXIT_BAD_USAGE: Final = 2
+_OF_WINDOW: Final = ("--host", "--there")
+"""Options of the window, which a person names without a verb."""
 _LIKE_A_VERB: Final = re.compile(r"[A-Za-z][\w-]*")
 """What cannot be a verb, such as a path or a profile's name with its ending, is opened."""
 _USAGE_ERROR: Final = cast("type[typer.BadParameter]", typer.BadParameter.__base__)
@@ -76,7 +78,11 @@ def with_verb(arguments: Sequence[str]) -> list[str]:
     Raises:
         ProblemError: It is none of them, but a word as verbs are.
     """
-    if not arguments or arguments[0].startswith("-") or arguments[0] in (OPEN, *VERBS):
+    if not arguments or arguments[0] in (OPEN, *VERBS):
+        return list(arguments)
+    if arguments[0].split("=")[0] in _OF_WINDOW:
+        return [OPEN, *arguments]
+    if arguments[0].startswith("-"):
         return list(arguments)
     if _LIKE_A_VERB.fullmatch(arguments[0]) and not _can_be_opened(arguments[0]):
         raise ProblemError(_unknown_verb(arguments[0]))

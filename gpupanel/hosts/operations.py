@@ -5,6 +5,7 @@ from typing import Annotated, Any, Final, Generic, Literal, TypeVar
 
 from pydantic import Field
 
+from gpupanel.devices.doctor.report import DoctorReport
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.plan import LaunchPlan
@@ -251,8 +252,36 @@ class EndWanted(Value):
     by_force: bool = False
 
 
-class FolderWord(Value):
-    """What keeps runs out of their folder; ``None``: nothing does."""
+class FolderWanted(Value):
+    """A folder there whose content a person wants to see; empty: their home."""
+
+    path: Annotated[str, Field(max_length=4096)] = ""
+
+
+class FolderEntry(Value):
+    """A file or a folder in it."""
+
+    name: Annotated[str, Field(max_length=255)]
+    is_folder: bool
+    size_bytes: int = 0
+
+
+class FolderListing(Value):
+    """What is in a folder.
+
+    Attributes:
+        path: Absolute.
+        entries: Folders first, then files, each by their names; hidden ones are left out.
+        is_whole: There is nothing else but what is hidden.
+    """
+
+    path: Annotated[str, Field(max_length=4096)] = "/"
+    entries: Annotated[tuple[FolderEntry, ...], Field(max_length=5_000)] = ()
+    is_whole: bool = True
+
+
+class Word(Value):
+    """What is wrong with what was asked about; ``None``: nothing is."""
 
     problem: Problem | None = None
 
@@ -267,4 +296,7 @@ DELETE: Final = Operation("delete", DeletionWanted, Nothing, Nothing)
 CHILD: Final = Operation("child", ChildWanted, ChildOutput, ChildEnded)
 SUPPORT: Final = Operation("support", SupportWanted, Nothing, GpuSupport)
 END: Final = Operation("end", EndWanted, Nothing, Nothing)
-FOLDER: Final = Operation("folder", Nothing, Nothing, FolderWord)
+FOLDER: Final = Operation("folder", Nothing, Nothing, Word)
+IMPORT: Final = Operation("import", Nothing, Nothing, Word)
+FILES: Final = Operation("files", FolderWanted, Nothing, FolderListing)
+DOCTOR: Final = Operation("doctor", Nothing, Nothing, DoctorReport)

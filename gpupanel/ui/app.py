@@ -1,7 +1,9 @@
 """The composition root of the window."""
 
+import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, QSettings
 from PySide6.QtGui import QIcon
@@ -18,17 +20,23 @@ from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.remembered import remembered_settings
 from gpupanel.ui.settings_file import open_settings
 from gpupanel.ui.window_settings import runs_folder
+from gpupanel.ui.workers.workplace import work_on
+
+if TYPE_CHECKING:
+    from gpupanel.ui.host.connection import HostConnection
 
 _SWITCH_INTERVAL_S = 0.0005
 """A tenth of Python's own: the window's thread gives way at each call into Qt, and with a worker
 that reads a long history would wait the whole of it hundreds of times a frame."""
 
 
-def open_window(target: Path | None) -> int:
+def open_window(target: Path | None, host: str = "", program: str = "") -> int:
     """Open the window and stay until it is closed, and what was ordered in it is done.
 
     Args:
         target: A profile to open, or the directory of a run to show.
+        host: The machine to work on, as ``ssh`` knows it; empty: this one.
+        program: The command of gpupanel there; empty: as its shell finds it.
 
     Returns:
         The exit status of the application.
@@ -36,8 +44,10 @@ def open_window(target: Path | None) -> int:
     application = make_application()
     garbage = GarbageCollection(application)
     garbage.install()
-    settings, unusable = open_settings()
-    window = make_window(application, settings, runs_folder(remembered_settings(settings)))
+    connection = _connected(host, program, application) if host else None
+    settings, unusable = open_settings() if connection is None else _settings_for(connection)
+    runs_dir = runs_folder(remembered_settings(settings))
+    window = make_window(application, settings, runs_dir, connection)
     bridge = ErrorBridge(window)
     bridge.raised.connect(window.report_error)
     bridge.install()
@@ -48,6 +58,8 @@ def open_window(target: Path | None) -> int:
     if target is None:
         window.begin_unasked()
     window.begin()
+    if connection is not None:
+        connection.begin()
     if target is not None:
         window.open_target(target)
     wake_users_courier()
@@ -89,8 +101,33 @@ def make_application() -> QApplication:
     return application
 
 
-def make_window(application: QApplication, settings: QSettings, runs_dir: Path) -> MainWindow:
+def _connected(host: str, program: str, application: QApplication) -> "HostConnection":
+    """The connection to a host, on which this process works from now on."""
+    # Here and not above: most windows work on this machine.
+    from gpupanel.hosts.here.ssh import PROGRAM
+    from gpupanel.runs.questions.question import ask_children_by
+    from gpupanel.ui.host.connection import HostConnection
+
+    connection = HostConnection(host, program or PROGRAM, application)
+    os.environ.update(connection.host.variables())
+    work_on(connection.host)
+    ask_children_by(connection.host.ask_child)
+    return connection
+
+
+def _settings_for(connection: "HostConnection") -> tuple[QSettings, None]:
+    """What a window remembers for that host: its last session is one of the GPUs there."""
+    file = connection.host.mirror.root / "window.ini"
+    return QSettings(str(file), QSettings.Format.IniFormat), None
+
+
+def make_window(
+    application: QApplication,
+    settings: QSettings,
+    runs_dir: Path,
+    connection: "HostConnection | None" = None,
+) -> MainWindow:
     """The window, and the style sheet after it: see :func:`~gpupanel.ui.theme.prepare`."""
-    window = MainWindow(settings, runs_dir)
+    window = MainWindow(settings, runs_dir, connection=connection)
     theme.follow_system(application)
     return window

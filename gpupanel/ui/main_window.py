@@ -1,6 +1,7 @@
 """The window: lays out panels and pages, lists its parts, and decides nothing itself."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QFileInfo, QSettings, Qt, Slot
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
@@ -25,8 +26,11 @@ from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.reading_order import move_focus
 from gpupanel.ui.widgets.screen_fit import resize_within_screen
 from gpupanel.ui.window_core import WindowCore
-from gpupanel.ui.window_parts import UNEXPECTED, WindowParts
+from gpupanel.ui.window_parts import UNEXPECTED, StopRank, WindowParts
 from gpupanel.ui.workers.cluster_worker import ClusterWatch
+
+if TYPE_CHECKING:
+    from gpupanel.ui.host.connection import HostConnection
 
 _SIZE = (1280, 800)
 """Pixels of a first window, where the screen has them."""
@@ -40,6 +44,7 @@ class MainWindow(QMainWindow):
         runs_dir: Where runs are kept.
         questions: Asks the person; dialogs over this window when left out.
         cluster_watch: Reads clusters; by a process of Ray's when left out.
+        connection: To the host that is worked on; this machine when left out.
     """
 
     def __init__(
@@ -48,6 +53,7 @@ class MainWindow(QMainWindow):
         runs_dir: Path,
         questions: Questions | None = None,
         cluster_watch: ClusterWatch | None = None,
+        connection: "HostConnection | None" = None,
     ) -> None:
         super().__init__()
         self.setObjectName("main_window")
@@ -63,6 +69,8 @@ class MainWindow(QMainWindow):
         self.parts = WindowParts(questions, self)
         """What works in the window, by its class."""
         add_parts(core, self.parts)
+        if connection is not None:
+            self._bind_host(connection)
         asking = (core.control, core.profiles, questions)
         self.closing = WindowClosing(self, core.session, *asking, settings, self.parts.stops())
 
@@ -99,6 +107,18 @@ class MainWindow(QMainWindow):
             title = "Not everything that was remembered is here."
             self.core.questions.show_problems(title, problems)
 
+    def _bind_host(self, connection: "HostConnection") -> None:
+        # Here and not above: most windows work on this machine.
+        from gpupanel.ui.bindings.host_binding import HostBinding, leave_out
+        from gpupanel.ui.host.strip import HostStrip
+
+        core, strip = self.core, HostStrip(connection.host.host, self)
+        self._rows.insertWidget(0, strip)
+        folder, history = core.folder_watch, self.parts[HistoryBinding]
+        # It ends last of all: what is asked there is answered until then.
+        self.parts.add(HostBinding(connection, strip, history, folder, self), ending=StopRank.RUN)
+        leave_out(core.actions, core.session_page, core.live_page)
+
     def _lay_out(self) -> None:
         splitter = QSplitter(Qt.Orientation.Horizontal)
         splitter.setChildrenCollapsible(False)
@@ -108,7 +128,7 @@ class MainWindow(QMainWindow):
         splitter.setStretchFactor(1, 1)
         splitter.setSizes([320, 960])
         central = QWidget()
-        layout = column_in(central, spacing=0)
+        self._rows = layout = column_in(central, spacing=0)
         bar = QHBoxLayout()
         bar.setSpacing(2 * GRID)
         bar.setContentsMargins(2 * GRID, GRID // 4, 2 * GRID, GRID // 2)

@@ -26,8 +26,26 @@ def open_window(
             metavar="PROFILE", help="Where no window can open, train this in the terminal."
         ),
     ] = None,
+    host: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Work on another machine's GPUs and runs, by ssh.",
+            show_default=False,
+        ),
+    ] = "",
+    there: Annotated[
+        str,
+        typer.Option(
+            metavar="COMMAND",
+            help="gpupanel's command there, where its shell does not find it.",
+            show_default=False,
+        ),
+    ] = "",
 ) -> None:
     """Open the window, on a profile, a program or a run when one is named."""
+    if host:
+        _check_host(host)
     target = None if target is None else _meant(target)
     wanted = of_window(os.environ)
     for name in os.environ.keys() - wanted:
@@ -41,7 +59,7 @@ def open_window(
                 # What does not work is a sentence here; the window would find out while it draws.
                 import gpupanel.ui.plots.plot_canvas  # noqa: F401
             from gpupanel.ui.app import open_window as show
-        raise typer.Exit(show(target))
+        raise typer.Exit(show(target, host, there))
     print_problems([problem])
     profile = target if target is not None and target.suffix == ".toml" else or_train
     if or_train is None or profile is None:
@@ -50,6 +68,15 @@ def open_window(
 
     progress.print(f"Training {profile} in the terminal instead.")
     train(profile)
+
+
+def _check_host(host: str) -> None:
+    from gpupanel.hosts.here.ssh import host_problem
+
+    problem = host_problem(host)
+    if problem is not None:
+        print_problems([problem])
+        raise typer.Exit(2)
 
 
 def _meant(target: Path) -> Path:

@@ -4,11 +4,13 @@ import json
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import Final
+from typing import Any, Final
 
 from gpupanel.devices.child_process import ChildAnswer, ChildEnd
+from gpupanel.devices.doctor.report import DoctorReport
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.plan import LaunchPlan
@@ -29,6 +31,8 @@ from gpupanel.hosts.operations import (
     DeletionWanted,
     DeviceNews,
     EndWanted,
+    FolderListing,
+    FolderWanted,
     KnownRuns,
     LabelWanted,
     Nothing,
@@ -44,6 +48,7 @@ from gpupanel.runs.locations import RUNS_DIR_VARIABLE, STATE_DIR_VARIABLE
 from gpupanel.runs.trust.trusted import CodeNotTrustedError
 from gpupanel.runs.trust.user_code import UserCode
 
+_LOOK_S: Final = 0.05
 _FILL_S: Final = 120.0
 """The longest that a run is waited for before what is here of it is shown."""
 _OLD_S: Final = 3.0
@@ -73,13 +78,15 @@ class Host:
         program: str = PROGRAM,
         make_command: Callable[[bool], tuple[str, ...]] | None = None,
     ) -> None:
-        self.name, self._runs_changed = name, runs_changed
+        self.host, self._runs_changed = name, runs_changed
         self.mirror = Mirror(name)
         self.link = Link(name, heard, program, make_command)
         self.devices = HostDevices(self.link)
         self.runs_problem: Problem | None = None
         """Why the runs there cannot be listed."""
         self._opening = threading.Lock()
+        self._is_ending = Event()
+        self._trusted: tuple[UserCode, ...] = ()
         self._followed: dict[str, Following[RunWanted, RunPiece]] = {}
 
     @property
@@ -101,20 +108,24 @@ class Host:
 
     def end(self) -> None:
         """Let the connection go; what is copied stays for the next window."""
+        self._is_ending.set()
         self.devices.stop_waiting()
         self.link.end()
         self.mirror.close()
 
+    def device_source(self, _folder: Path | None) -> "HostDevices":
+        """The devices there; samples report how full the disk of the runs there is."""
+        return self.devices
+
     # Runs.
 
-    def open_copy(self, layout: RunLayout, dropped: Event | None = None) -> Callable[[], None]:
+    def open_copy(self, layout: RunLayout) -> Callable[[], None]:
         """Have the files of a run copied as they grow, and wait until what is there is here.
 
         Without a connection, what was copied before is what there is.
 
         Args:
             layout: Of the copy.
-            dropped: Set, by any thread, when nobody waits any more.
 
         Returns:
             What ends it.
@@ -133,39 +144,36 @@ class Host:
                     copy.take,
                     refused.extend,
                 )
-        waited_s = 0.0
-        while not copy.is_filled.wait(0.05) and waited_s < _FILL_S:
-            waited_s += 0.05
-            if (dropped is not None and dropped.is_set()) or refused:
-                break
-            if self.link.state.kind is not LinkKind.CONNECTED:
+        until_s = time.monotonic() + _FILL_S
+        while not copy.is_filled.wait(_LOOK_S) and time.monotonic() < until_s:
+            is_there = self.link.state.kind is LinkKind.CONNECTED
+            if refused or not is_there or self._is_ending.is_set():
                 break
         if refused:
             self._close_copy(name)
             raise ProblemError(*refused)
-        return lambda: self._close_copy(name)
+        return partial(self._close_copy, name)
 
     def _close_copy(self, name: str) -> None:
         copy = self.mirror.opened(name)
         with self._opening:
             copy.users -= 1
-            followed = None if copy.users > 0 else self._followed.pop(name, None)
-        if copy.users <= 0:
+            if copy.users > 0:
+                return
+            followed = self._followed.pop(name, None)
             self.mirror.close_copy(name)
         if followed is not None:
             self.link.unfollow(followed)
 
-    def launch(
-        self, profile: Profile, plan: LaunchPlan, trusted: Sequence[UserCode] = ()
-    ) -> RunLayout:
-        """Start a run there; the place of its copy.
+    def launch(self, profile: Profile, plan: LaunchPlan, _runs_dir: Path) -> RunLayout:
+        """Start a run in the host's folder of runs; the place of its copy.
 
         Raises:
             CodeNotTrustedError: The profile names Python code there that nobody trusted yet.
             ProblemError: As :func:`gpupanel.runs.launcher.launch` says it; or there is no
                 connection, or it was lost before the answer.
         """
-        return self._start(StartWanted(profile=self._document(profile), plan=plan), trusted)
+        return self._start(StartWanted(profile=self._document(profile), plan=plan))
 
     def resume(
         self,
@@ -173,8 +181,7 @@ class Host:
         changed: tuple[Profile, LaunchPlan] | None = None,
         *,
         accepts_changed_data: bool = False,
-        trusted: Sequence[UserCode] = (),
-    ) -> RunLayout:
+    ) -> None:
         """Start a run there again, as :func:`gpupanel.runs.launcher.resume` does here."""
         profile, plan = (None, None) if changed is None else changed
         wanted = StartWanted(
@@ -183,38 +190,47 @@ class Host:
             plan=plan,
             accepts_changed_data=accepts_changed_data,
         )
-        return self._start(wanted, trusted)
+        self._start(wanted)
+
+    def trust(self, code: tuple[UserCode, ...]) -> None:
+        """Have the host remember, with the next start, that the person trusts this code."""
+        self._trusted = code
 
     def ask(self, layout: RunLayout, request: Request) -> None:
         """Ask something of a run there."""
-        self.link.call(operations.REQUEST, RequestWanted(name=layout.root.name, request=request))
+        wanted = RequestWanted(name=layout.root.name, request=request)
+        self.link.call(operations.REQUEST, wanted)
 
     def change_label(self, layout: RunLayout, before: RunLabel, after: RunLabel) -> None:
         """Give a run there another label."""
         wanted = LabelWanted(name=layout.root.name, before=before, after=after)
         self.link.call(operations.LABEL, wanted)
 
-    def delete(self, layout: RunLayout) -> None:
-        """Delete a run there for good."""
+    def delete(self, layout: RunLayout, move_to_bin: Callable[[Path], bool] | None) -> bool:
+        """Delete a run there for good; there is no bin."""
+        if move_to_bin is not None:
+            return False
         self.link.call(operations.DELETE, DeletionWanted(name=layout.root.name))
+        self.mirror.forget(layout.root.name)
+        return True
 
-    def folder_problem(self) -> Problem | None:
+    def folder_problem(self, _folder: Path) -> Problem | None:
         """What keeps runs out of their folder there."""
         if self.link.state.kind is not LinkKind.CONNECTED:
             return None  # that is said where the connection is shown
         return self.link.call(operations.FOLDER, Nothing()).problem
 
-    def _start(self, wanted: StartWanted, trusted: Sequence[UserCode]) -> RunLayout:
+    def _start(self, wanted: StartWanted) -> RunLayout:
+        trusted, self._trusted = self._trusted, ()
         code = tuple(map(_code_there, trusted))
         started = self.link.call(operations.START, wanted.model_copy(update={"trusted": code}))
         if started.untrusted:
             raise CodeNotTrustedError([_code_here(each) for each in started.untrusted])
         return RunLayout(self.runs_dir / started.name)
 
-    def _document(self, profile: Profile) -> dict[str, object]:
+    def _document(self, profile: Profile) -> dict[str, Any]:
         """The profile as the host is to read it: paths of copies are those of the runs there."""
-        text = json.dumps(document_of(profile))
-        document: dict[str, object] = json.loads(self._there(text))
+        document: dict[str, Any] = json.loads(self._there(json.dumps(document_of(profile))))
         return document
 
     def _there(self, text: str) -> str:
@@ -252,7 +268,7 @@ class Host:
         grace_s: float = 0.0,
     ) -> ChildAnswer:
         """Ask a module of gpupanel there; as :func:`gpupanel.devices.child_process.ask_child`."""
-        *_, module = command[: _MODULE_AT + 1]
+        module = command[_MODULE_AT]
         output = bytearray()
 
         def take(part: ChildOutput) -> None:
@@ -273,11 +289,19 @@ class Host:
         return ChildAnswer(ChildEnd[ended.end], bytes(output), ended.exit_code, ended.log)
 
     def gpu_support(
-        self, gpus: tuple[PhysicalDevice, ...], driver: str | None, cancelled: Event | None = None
+        self, gpus: tuple[PhysicalDevice, ...], driver: str | None, cancelled: Event
     ) -> GpuSupport:
         """Which GPUs TensorFlow there can use."""
         wanted = SupportWanted(gpus=gpus, driver=driver)
         return self.link.call(operations.SUPPORT, wanted, cancelled=cancelled)
+
+    def import_problem(self, cancelled: Event) -> Problem | None:
+        """What of elsewhere keeps TensorFlow there from being imported."""
+        return self.link.call(operations.IMPORT, Nothing(), cancelled=cancelled).problem
+
+    def examine(self, cancelled: Event) -> DoctorReport:
+        """Examine driver, TensorFlow and GPUs there."""
+        return self.link.call(operations.DOCTOR, Nothing(), cancelled=cancelled)
 
     def end_process(
         self, process: DeviceProcess, run_processes: frozenset[int], *, by_force: bool = False
@@ -285,6 +309,10 @@ class Host:
         """End a process there that holds memory of a GPU."""
         wanted = EndWanted(process=process, run_processes=run_processes, by_force=by_force)
         self.link.call(operations.END, wanted)
+
+    def folder(self, path: str) -> FolderListing:
+        """What is in a folder there; empty: in the person's home."""
+        return self.link.call(operations.FILES, FolderWanted(path=path))
 
     def variables(self) -> dict[str, str]:
         """What this process is to find its folders by, while it works on the host."""

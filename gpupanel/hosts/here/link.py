@@ -227,9 +227,9 @@ class Link:
 
     def _keep(self) -> None:
         cuts, may_ask = 0, True
-        while not self._is_ended:
+        while not self._has_ended():
             was_connected, problem, waits_for_person = self._connect_once(may_ask=may_ask)
-            if self._is_ended:
+            if self._has_ended():
                 break
             cuts = 0 if was_connected else cuts + 1
             was_ever = self.state.hello is not None
@@ -239,6 +239,9 @@ class Link:
             may_ask = self._again.wait(pause_s)
             self._again.clear()
         self._lose_all()
+
+    def _has_ended(self) -> bool:
+        return self._is_ended
 
     def _connect_once(self, *, may_ask: bool) -> tuple[bool, Problem, bool]:
         """Connect, and hear until the connection ends.

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from threading import Event
 
+from gpupanel.devices.doctor.report import DoctorReport
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile_toml import profile_from_document
@@ -12,13 +13,13 @@ from gpupanel.hosts.operations import (
     CodeThere,
     DeletionWanted,
     EndWanted,
-    FolderWord,
     LabelWanted,
     Nothing,
     RequestWanted,
     Started,
     StartWanted,
     SupportWanted,
+    Word,
 )
 from gpupanel.hosts.there.followed_run import run_not_there
 from gpupanel.runs.directory.requests import ask
@@ -72,14 +73,8 @@ def label(wanted: LabelWanted, _say: Say, _dropped: Event) -> Nothing:
     Raises:
         ProblemError: As :func:`~gpupanel.runs.history.label.change_label` says it.
     """
-    before, after = wanted.before, wanted.after
-    change_label(
-        _run(wanted.name),
-        name=None if after.name == before.name else after.name,
-        notes=None if after.notes == before.notes else after.notes,
-        tags=None if after.tags == before.tags else after.tags,
-        before=before,
-    )
+    changes = wanted.after.changes_of(wanted.before)
+    change_label(_run(wanted.name), **changes, before=wanted.before)
     return Nothing()
 
 
@@ -112,9 +107,23 @@ def end(wanted: EndWanted, _say: Say, _dropped: Event) -> Nothing:
     return Nothing()
 
 
-def folder(_: Nothing, _say: Say, _dropped: Event) -> FolderWord:
+def folder(_: Nothing, _say: Say, _dropped: Event) -> Word:
     """What keeps runs out of their folder."""
-    return FolderWord(problem=folder_problem(default_runs_dir()))
+    return Word(problem=folder_problem(default_runs_dir()))
+
+
+def tensorflow(_: Nothing, _say: Say, dropped: Event) -> Word:
+    """What of elsewhere keeps TensorFlow from being imported."""
+    from gpupanel.devices.doctor.spoiled_import import import_problem
+
+    return Word(problem=import_problem(dropped))
+
+
+def doctor(_: Nothing, _say: Say, dropped: Event) -> DoctorReport:
+    """Examine driver, TensorFlow and GPUs."""
+    from gpupanel.runs.examination import examine
+
+    return examine(cancelled=dropped)
 
 
 def _run(name: str) -> RunLayout:

@@ -37,6 +37,7 @@ from gpupanel.hosts.operations import Operation
 from gpupanel.hosts.there import actions
 from gpupanel.hosts.there.child import ask_module
 from gpupanel.hosts.there.devices import tell_devices
+from gpupanel.hosts.there.folders import list_folder
 from gpupanel.hosts.there.followed_run import follow_run
 from gpupanel.hosts.there.outlined_runs import tell_runs
 from gpupanel.runs.error_problems import problems_of
@@ -58,6 +59,9 @@ _SERVED: Final[tuple[tuple[Operation[Any, Any, Any], Work], ...]] = (
     (operations.SUPPORT, actions.support),
     (operations.END, actions.end),
     (operations.FOLDER, actions.folder),
+    (operations.IMPORT, actions.tensorflow),
+    (operations.DOCTOR, actions.doctor),
+    (operations.FILES, list_folder),
 )
 
 

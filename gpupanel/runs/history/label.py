@@ -74,6 +74,14 @@ class RunLabel(Value):
     notes: Annotated[str, BeforeValidator(_some_lines)] = ""
     tags: Annotated[tuple[str, ...], BeforeValidator(_short_text)] = ()
 
+    def changes_of(self, before: "RunLabel") -> dict[str, Any]:
+        """What it changes of a label, as :func:`change_label` takes it."""
+        return {
+            part: getattr(self, part)
+            for part in type(self).model_fields
+            if getattr(self, part) != getattr(before, part)
+        }
+
 
 def read_label(layout: RunLayout) -> RunLabel:
     """The run's label; an empty one where none was given, or where something else stands there.

@@ -18,6 +18,16 @@ from gpupanel.domain.last_lines import last_lines
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.value import Value
 
+AskChild = Callable[..., ChildAnswer]
+"""Starts a child and waits for its answer, as :func:`~gpupanel.devices.child_process.ask_child`."""
+_asked_by: Final[list[AskChild]] = [ask_child]
+
+
+def ask_children_by(ask: AskChild) -> None:
+    """Have every question of this process asked so from now on: on another machine, for one."""
+    _asked_by[0] = ask
+
+
 _RequestT = TypeVar("_RequestT", bound=Value)
 _AnswerT = TypeVar("_AnswerT", bound=Value)
 OnProgress = Callable[[Any], object]
@@ -169,7 +179,7 @@ class Question(Generic[_RequestT, _AnswerT]):
         heard = _Heard(self, on_part)
         limit_s = self.limit_s if limit_s is None else limit_s
         try:
-            child = ask_child(
+            child = _asked_by[0](
                 self.command,
                 limit_s,
                 cancelled,

@@ -11,6 +11,7 @@ from gpupanel.domain.visible_text import visible_line
 from gpupanel.ui.dropped_files import is_program
 from gpupanel.ui.panels.data_panel import DataPanel
 from gpupanel.ui.panels.model_panel import ModelPanel
+from gpupanel.ui.workers.workplace import workplace
 
 _LONGEST_NAME = 80
 
@@ -51,6 +52,9 @@ class Drops(QObject):
 
     def take(self, paths: tuple[str, ...]) -> None:
         """Do what was meant, or report that nothing can be done with these."""
+        if workplace().host and not paths[0].lower().endswith(".toml"):
+            self.refused.emit((_elsewhere(workplace().host),))
+            return
         first = Path(paths[0])
         is_folder = QFileInfo(paths[0]).isDir()
         is_profile = len(paths) == 1 and first.suffix.lower() == ".toml"
@@ -73,6 +77,14 @@ class Drops(QObject):
 def _is_run(folder: Path) -> bool:
     layout = RunLayout(folder)
     return any(QFileInfo(str(file)).isFile() for file in (layout.events, layout.plan))
+
+
+def _elsewhere(host: str) -> Problem:
+    return Problem(
+        code="drop_elsewhere",
+        message=f"What was dropped is on this machine, and this window works on {host}.",
+        hint=f"Copy it there (rsync -a FOLDER {host}:), then choose it with Browse.",
+    )
 
 
 def _refusal(paths: tuple[str, ...]) -> Problem:

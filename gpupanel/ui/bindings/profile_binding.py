@@ -15,6 +15,7 @@ from gpupanel.ui.panels.profile_bar import ProfileBar
 from gpupanel.ui.panels.run_bar import RunBar
 from gpupanel.ui.profile_actions import ProfileActions, example_profiles
 from gpupanel.ui.session import Session
+from gpupanel.ui.workers.workplace import workplace
 
 
 class ProfileBinding(QObject):
@@ -86,7 +87,9 @@ class ProfileBinding(QObject):
         name = session.profile.name
         self._bar.setDocument(name, is_dirty=session.is_dirty, path=session.path)
         file = () if session.path is None else (session.path.name,)
-        parts = [f"{visible_line(name)}[*]", *map(visible_line, file), "gpupanel"]
+        host = workplace().host
+        program = f"gpupanel on {host}" if host else "gpupanel"
+        parts = [f"{visible_line(name)}[*]", *map(visible_line, file), visible_line(program)]
         self._window.setWindowTitle(" \N{EM DASH} ".join(parts))
         self._window.setWindowModified(session.is_dirty)
 

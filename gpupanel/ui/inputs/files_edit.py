@@ -6,6 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFileDialog, QLineEdit, QPushButton, QWidget
 
 from gpupanel.domain.visible_text import visible_line
+from gpupanel.ui.inputs.file_chooser import file_chooser
 from gpupanel.ui.widgets.layouts import row_in
 from gpupanel.ui.widgets.tips import teach, wrapped
 
@@ -76,10 +77,9 @@ class FilesEdit(QWidget):
 
     def _open_dialog(self) -> None:
         # Opened, not executed: the event loop goes on and nothing waits for the answer.
-        dialog = QFileDialog(self, self._title, "", self._filter)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        mode = QFileDialog.FileMode.ExistingFiles
+        dialog = file_chooser(self, self._title, "", mode, self._filter)
         dialog.filesSelected.connect(self._take)
-        dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
     def _take(self, paths: list[str]) -> None:

@@ -3,6 +3,7 @@
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QLineEdit, QMenu, QPushButton, QWidget
 
+from gpupanel.ui.inputs.file_chooser import file_chooser
 from gpupanel.ui.widgets.layouts import row_in
 from gpupanel.ui.widgets.tips import teach, wrapped
 
@@ -99,19 +100,14 @@ class PathEdit(QWidget):
         if not self._filter:
             self._open_folder_dialog()
             return
-        dialog = QFileDialog(self, self._title, self._field.text(), self._filter)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        self._show(dialog)
+        self._show(QFileDialog.FileMode.ExistingFile, self._filter)
 
     def _open_folder_dialog(self) -> None:
-        dialog = QFileDialog(self, self._title, self._field.text())
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-        self._show(dialog)
+        self._show(QFileDialog.FileMode.Directory)
 
-    def _show(self, dialog: QFileDialog) -> None:
+    def _show(self, mode: QFileDialog.FileMode, file_filter: str = "") -> None:
+        dialog = file_chooser(self, self._title, self._field.text(), mode, file_filter)
         dialog.fileSelected.connect(self._take)
-        dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
     def _take(self, path: str) -> None:

@@ -54,6 +54,7 @@ class ExportPage(PageScroll):
         self._folder = self._make_button("Open folder", "open_folder_button")
         self._folder.setToolTip(wrapped(_FOLDER))
         self._folder.clicked.connect(self.folderRequested)
+        self._folder_row = QWidget()
         self._compose()
         self.setActions(RunActions())
 
@@ -76,6 +77,10 @@ class ExportPage(PageScroll):
         """Whether a program of the person's own ran, of which there is no script and no model."""
         for part in self._of_training:
             part.setHidden(is_program)
+
+    def setElsewhere(self) -> None:
+        """The run is on another machine: its folder is no folder here."""
+        self._folder_row.hide()
 
     def begin(self) -> None:
         """Show another run: with the weights that its model has."""
@@ -120,7 +125,8 @@ class ExportPage(PageScroll):
         board = QWidget()
         board.setLayout(self._rows([(self._board, _BOARD)]))
         column.addWidget(board)
-        column.addLayout(self._rows([(self._folder, _FOLDER)]))
+        self._folder_row.setLayout(self._rows([(self._folder, _FOLDER)]))
+        column.addWidget(self._folder_row)
         self._of_training = [scripts, model, board]
         column.addStretch(1)
 

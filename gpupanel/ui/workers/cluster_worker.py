@@ -11,6 +11,7 @@ from gpupanel.domain.cluster import ClusterReading
 from gpupanel.domain.problem import Problem
 from gpupanel.ui.workers.facade import WorkerFacade
 from gpupanel.ui.workers.worker_thread import Worker, guarded_slot
+from gpupanel.ui.workers.workplace import check_is_here
 
 _LOOK_MS = 200
 """How often it is seen whether the process has said something."""
@@ -36,6 +37,7 @@ def cluster_at(address: str) -> ClusterSource:
     Raises:
         ProblemError: That is no address, or its process cannot be started.
     """
+    check_is_here("A cluster")
     # Here and not above: most windows never need it.
     from gpupanel.runs.cluster.watching import ClusterWatcher
 

@@ -20,6 +20,7 @@ from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.ui.workers.facade import WorkerFacade
 from gpupanel.ui.workers.worker_thread import Worker, guarded_slot
+from gpupanel.ui.workers.workplace import workplace
 
 if TYPE_CHECKING:
     from gpupanel.runs.history.curves import MetricPoints
@@ -60,6 +61,7 @@ class _Reading:
 
     def __init__(self, summary: RunSummary) -> None:
         self.layout = RunLayout(summary.path)
+        self.end_copy = workplace().open_copy(self.layout)
         self.reader = CurveReader(self.layout, MOST_POINTS)
         self.run = ComparedRun(summary)
         self.reported_s = 0.0
@@ -110,6 +112,7 @@ class _ComparisonReader(Worker):
     def begin(self, generation: int, runs: tuple[RunSummary, ...]) -> tuple[Difference, ...]:
         """Start to read these runs; returns in what they differ."""
         self._generation = generation
+        self._let_go()
         self._readings = [_Reading(run) for run in runs]
         if self._next is None:
             # Timers belong to the thread that makes them.
@@ -134,16 +137,22 @@ class _ComparisonReader(Worker):
 
     def rest(self) -> None:
         """Follow the runs no longer, until they are begun again."""
-        self._readings = []
+        self._let_go()
         if self._next is not None:
             self._next.stop()
 
     @override
     def close(self) -> None:
+        self._let_go()
         if self._next is not None:
             self._next.stop()
             self._next.deleteLater()
         self._next = None
+
+    def _let_go(self) -> None:
+        before, self._readings = self._readings, []
+        for each in before:
+            each.end_copy()
 
     def _report(self, reading: _Reading) -> None:
         now = time.monotonic()

@@ -1,5 +1,6 @@
 """Writes curves into a file, off the GUI thread: a run of days has millions of values."""
 
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -12,6 +13,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.history.curve_table import write_curve_table
 from gpupanel.ui.workers.facade import WorkerFacade
+from gpupanel.ui.workers.workplace import workplace
 
 
 class CurveTableWriter(WorkerFacade):
@@ -36,7 +38,10 @@ class CurveTableWriter(WorkerFacade):
 
 def _write(path: Path, layouts: tuple[RunLayout, ...], dropped: Event) -> int:
     """How many rows there are; nobody hears of writing that was cut short."""
-    try:
-        return write_curve_table(path, layouts, dropped.is_set)
-    except OSError as error:
-        raise ProblemError(disk_problem(error, path)) from error
+    with ExitStack() as opened:
+        for layout in layouts:
+            opened.callback(workplace().open_copy(layout))
+        try:
+            return write_curve_table(path, layouts, dropped.is_set)
+        except OSError as error:
+            raise ProblemError(disk_problem(error, path)) from error

@@ -4,15 +4,17 @@ import logging
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from typing_extensions import override
 
-from gpupanel.domain.device import DeviceInventory
-from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.ui.workers.facade import WorkerFacade
 from gpupanel.ui.workers.worker_thread import Worker, guarded_slot
+from gpupanel.ui.workers.workplace import DeviceSource, workplace
+
+if TYPE_CHECKING:
+    from gpupanel.domain.device import DeviceInventory
 
 _LOG = logging.getLogger(__name__)
 _JOIN_MS = 3_000
@@ -22,42 +24,6 @@ _JOIN_MS = 3_000
 UNSEEN_INTERVAL_MS = 5_000
 """The least pause while nobody sees the window: what is kept of an hour has a value each ten
 seconds, and no curve is drawn."""
-
-
-class DeviceSource(Protocol):
-    """What is asked: :class:`gpupanel.devices.sampler.DeviceSampler`, or a stand-in of it."""
-
-    def inventory(self) -> DeviceInventory:
-        """The devices with what does not change about them."""
-        ...
-
-    def sample(self) -> TelemetrySample:
-        """What they report now."""
-        ...
-
-    def wake(self) -> None:
-        """Ask sleeping GPUs, too, the next time."""
-        ...
-
-    def stop_waiting(self) -> None:
-        """Wait for nothing slow any more; called in another thread, before the end."""
-        ...
-
-    def close(self) -> None:
-        """Let the driver go."""
-        ...
-
-
-def machine_devices(folder: Path | None = None) -> DeviceSource:
-    """The devices of this machine.
-
-    Args:
-        folder: Samples report how full its disk is.
-    """
-    # Here and not above: it is the worker's thread that waits for the import.
-    from gpupanel.devices.machine_devices import machine_devices as sampler
-
-    return sampler(folder)
 
 
 class _DeviceWorker(Worker):
@@ -156,7 +122,8 @@ class DeviceWatch(WorkerFacade):
     Args:
         parent: Owns it.
         folder: Samples report how full its disk is.
-        make_source: Called in the worker's thread; the devices of this machine when left out.
+        make_source: Called in the worker's thread; the devices of the machine that is worked on
+            when left out.
     """
 
     inventoryChanged = Signal(object)
@@ -171,7 +138,8 @@ class DeviceWatch(WorkerFacade):
         folder: Path | None = None,
         make_source: Callable[[], DeviceSource] | None = None,
     ) -> None:
-        self._worker = _DeviceWorker(make_source or partial(machine_devices, folder))
+        source = make_source or partial(workplace().device_source, folder)
+        self._worker = _DeviceWorker(source)
         super().__init__("devices", parent, self._worker)
         self._is_started = False
         self._worker.inventoryChanged.connect(self.inventoryChanged)

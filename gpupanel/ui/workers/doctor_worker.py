@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from gpupanel.ui.workers.single_request import SingleRequestFacade
+from gpupanel.ui.workers.workplace import workplace
 
 if TYPE_CHECKING:
     from gpupanel.devices.doctor.report import DoctorReport
@@ -15,11 +16,7 @@ Examination = Callable[[Event], "DoctorReport"]
 
 
 def _examine(cancelled: Event) -> "DoctorReport":
-    # Here and not above: it is the worker's thread that waits for the import, and only when
-    # somebody asks.
-    from gpupanel.runs.examination import examine
-
-    return examine(cancelled=cancelled)
+    return workplace().examine(cancelled)
 
 
 class DoctorExaminer(SingleRequestFacade):

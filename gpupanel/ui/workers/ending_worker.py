@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject, Signal
 
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.ui.workers.facade import WorkerFacade
+from gpupanel.ui.workers.workplace import workplace
 
 
 class ProcessEnder(WorkerFacade):
@@ -29,8 +30,5 @@ class ProcessEnder(WorkerFacade):
 
 
 def _end(process: DeviceProcess, run_processes: frozenset[int], by_force: bool) -> DeviceProcess:
-    # Here and not above: it is the worker's thread that waits for the import.
-    from gpupanel.devices.process_ending import end_process
-
-    end_process(process, run_processes, by_force=by_force)
+    workplace().end_process(process, run_processes, by_force=by_force)
     return process

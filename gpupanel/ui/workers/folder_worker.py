@@ -9,9 +9,10 @@ from PySide6.QtWidgets import QApplication
 from typing_extensions import override
 
 from gpupanel.domain.problem import Problem
-from gpupanel.runs.folder_examination import PATIENCE_S, folder_problem, silent_disk
+from gpupanel.runs.folder_examination import PATIENCE_S, silent_disk
 from gpupanel.ui.workers.facade import WorkerFacade
 from gpupanel.ui.workers.worker_thread import Worker
+from gpupanel.ui.workers.workplace import workplace
 
 AGAIN_MS = 5_000
 """Somebody mends it meanwhile; a folder where nothing is wrong is not asked again and again."""
@@ -25,7 +26,8 @@ class FolderWatch(WorkerFacade):
 
     Args:
         folder: Of runs.
-        ask: Why nothing can be kept there, or ``None``.
+        ask: Why nothing can be kept there, or ``None``; the machine that is worked on is asked
+            when left out.
         parent: Owns the facade.
         patience_s: How long the disk may take to answer before it is said that it does not.
     """
@@ -36,12 +38,13 @@ class FolderWatch(WorkerFacade):
     def __init__(
         self,
         folder: Path,
-        ask: Callable[[Path], Problem | None] = folder_problem,
+        ask: Callable[[Path], Problem | None] | None = None,
         parent: QObject | None = None,
         patience_s: float = PATIENCE_S,
     ) -> None:
         super().__init__("folder of runs", parent, Worker(may_be_cut_short=True))
-        self._folder, self._ask, self._patience_s = folder, ask, patience_s
+        self._folder, self._patience_s = folder, patience_s
+        self._ask = ask or workplace().folder_problem
         self._again = QTimer(self, singleShot=True, interval=AGAIN_MS)
         self._again.timeout.connect(self.look)
         self._patience = QTimer(self, singleShot=True, interval=round(patience_s * 1000.0))

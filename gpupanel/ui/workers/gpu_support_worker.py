@@ -13,6 +13,7 @@ from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.problem import Problem
 from gpupanel.ui.workers.facade import WorkerFacade
+from gpupanel.ui.workers.workplace import workplace
 
 if TYPE_CHECKING:
     from gpupanel.devices.doctor.support_memory import SupportBasis
@@ -41,15 +42,11 @@ Recall = Callable[[SupportQuestion], GpuSupport | None]
 
 # Imported here and not above: it is the worker's thread that waits for it.
 def _ask(question: SupportQuestion, cancelled: Event) -> GpuSupport:
-    from gpupanel.devices.doctor.gpu_support import gpu_support
-
-    return gpu_support(question.gpus, question.driver, cancelled)
+    return workplace().gpu_support(question.gpus, question.driver, cancelled)
 
 
 def _try_import(cancelled: Event) -> Problem | None:
-    from gpupanel.devices.doctor.spoiled_import import import_problem
-
-    return import_problem(cancelled)
+    return workplace().import_problem(cancelled)
 
 
 def _recall(question: SupportQuestion) -> GpuSupport | None:

@@ -11,8 +11,7 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.error_problems import problems_of
-from gpupanel.runs.history.deleting import delete_run
-from gpupanel.runs.history.label import RunLabel, change_label
+from gpupanel.runs.history.label import RunLabel
 from gpupanel.runs.history.past_speed import PastSpeeds
 from gpupanel.runs.history.restoring import BinnedRun, restore_run
 from gpupanel.runs.history.run_settings import RunSettings, RunSettingsReader
@@ -20,6 +19,7 @@ from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.summaries import RunLister
 from gpupanel.runs.resumable import run_to_resume
 from gpupanel.ui.workers.facade import WorkerFacade
+from gpupanel.ui.workers.workplace import workplace
 
 _SETTINGS_AT_ONCE = 100
 """Runs whose profiles are read in one piece of work: a twentieth of a second."""
@@ -122,12 +122,9 @@ class RunHistory(WorkerFacade):
 
     def change_label(self, path: Path, before: RunLabel, after: RunLabel) -> None:
         """Write what was changed of a run's label; it is listed anew, or ``refused`` follows."""
-        name = None if after.name == before.name else after.name
-        notes = None if after.notes == before.notes else after.notes
-        tags = None if after.tags == before.tags else after.tags
-        if any(each is not None for each in (name, notes, tags)):
-            asked = partial(change_label, RunLayout(path), name=name, notes=notes, tags=tags)
-            self.submit(partial(asked, before=before), self._on_labelled, self._on_not_labelled)
+        if after.changes_of(before):
+            change = partial(workplace().change_label, RunLayout(path), before, after)
+            self.submit(change, self._on_labelled, self._on_not_labelled)
 
     def delete(self, paths: tuple[Path, ...], *, for_good: bool = False) -> None:
         """Move runs to the bin, or delete them for good; ``deleted`` follows."""
@@ -203,7 +200,7 @@ def _delete(paths: tuple[Path, ...], for_good: bool) -> Deletion:
     desktop_bin = DesktopBin()
     for path in paths:
         try:
-            is_gone = delete_run(RunLayout(path), None if for_good else desktop_bin.take)
+            is_gone = workplace().delete(RunLayout(path), None if for_good else desktop_bin.take)
         except Exception as error:  # noqa: BLE001 - the other runs are to go all the same
             problems += problems_of(error)
         else:

@@ -10,11 +10,10 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.directory.requests import ask
-from gpupanel.runs.launcher import launch, resume
-from gpupanel.runs.trust.trusted import CodeNotTrustedError, trust
+from gpupanel.runs.trust.trusted import CodeNotTrustedError
 from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.workers.facade import WorkerFacade
+from gpupanel.ui.workers.workplace import workplace
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +57,10 @@ class _Starter:
         self._started = None
         try:
             if isinstance(order, LaunchOrder):
-                layout = launch(order.profile, order.plan, order.runs_dir)
+                layout = workplace().launch(order.profile, order.plan, order.runs_dir)
             else:
                 layout, accepts = order.layout, order.accepts_changed_data
-                resume(layout, order.changed, accepts_changed_data=accepts)
+                workplace().resume(layout, order.changed, accepts_changed_data=accepts)
         except CodeNotTrustedError as error:
             return error.code
         self._started = layout
@@ -71,13 +70,13 @@ class _Starter:
         self, order: Order, code: tuple[UserCode, ...]
     ) -> RunLayout | tuple[UserCode, ...]:
         """Remember that the code is trusted, then carry out the order."""
-        trust(code)
+        workplace().trust(code)
         return self.start(order)
 
     def ask(self, request: Request) -> None:
         """Ask something of the run that was started last, if it was."""
         if self._started is not None:
-            ask(self._started, request)
+            workplace().ask(self._started, request)
 
 
 class Launcher(WorkerFacade):
@@ -119,7 +118,7 @@ class Launcher(WorkerFacade):
 
     def ask(self, layout: RunLayout, request: Request) -> None:
         """Ask something of a run; only where that fails ``refused`` follows."""
-        self.submit(partial(ask, layout, request))
+        self.submit(partial(workplace().ask, layout, request))
 
     def ask_started(self, request: Request) -> None:
         """Ask something of the run whose start was ordered last, once it is started."""

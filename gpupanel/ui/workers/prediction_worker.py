@@ -11,6 +11,7 @@ from gpupanel.domain.asked_prediction import PredictionAnswer, PredictionAsked
 from gpupanel.domain.problem import Problem
 from gpupanel.runs.tools.prediction.predictor import Predictor
 from gpupanel.ui.workers.facade import WorkerFacade
+from gpupanel.ui.workers.workplace import check_is_here
 
 MakeAsked = Callable[[], PredictionAsked]
 OnAnswer = Callable[[PredictionAnswer], object]
@@ -65,4 +66,5 @@ class ModelAsker(WorkerFacade):
 
 
 def _answer(predictor: Predictor, make: MakeAsked, dropped: Event) -> PredictionAnswer:
+    check_is_here("Predicting single examples")
     return predictor.ask(make(), dropped)

@@ -22,6 +22,7 @@ from gpupanel.runs.trust.trusted import CodeNotTrustedError, trust
 from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.workers.facade import WorkerFacade
 from gpupanel.ui.workers.worker_thread import Worker, guarded_slot
+from gpupanel.ui.workers.workplace import check_is_here
 
 POLL_MS = 500
 EMPTY_POLL_MS = 2_000
@@ -95,6 +96,7 @@ class _QueueKeeper(Worker):
 
     def carry_out(self, order: QueueOrder) -> object:
         """Do it; returns what came of it, or that code keeps it which nobody trusts yet."""
+        check_is_here("The queue")
         try:
             return order.act(self._files)
         except CodeNotTrustedError as error:

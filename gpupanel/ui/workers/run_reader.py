@@ -1,7 +1,7 @@
 """Reads what is new in the directory of one run, in a thread of its own."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -24,6 +24,7 @@ from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.ui.workers.worker_thread import Worker, guarded_slot
+from gpupanel.ui.workers.workplace import workplace
 
 if TYPE_CHECKING:
     # NumPy, which it needs, takes longer to load than a window may.
@@ -91,10 +92,12 @@ class RunReader(Worker):
         self._poll_timer: QTimer | None = None
         self._soon_timer: QTimer | None = None
         self._watcher: QFileSystemWatcher | None = None
+        self._end_copy: Callable[[], None] | None = None
 
     def begin(self) -> None:
         """Start to follow; timers and watches belong to the thread that makes them."""
         with self._closed_on_error():
+            self._end_copy = workplace().open_copy(self._layout)
             # First: a long history is read by another process, which takes its time to begin.
             self._follower.begin()
             # The window's thread needs it for what is reported, and would stand still meanwhile.
@@ -212,6 +215,9 @@ class RunReader(Worker):
         if self._watcher is not None:
             self._watcher.deleteLater()
         self._follower.close()
+        if self._end_copy is not None:
+            self._end_copy()
+            self._end_copy = None
         self._poll_timer = self._soon_timer = self._watcher = None
 
     @guarded_slot(str)

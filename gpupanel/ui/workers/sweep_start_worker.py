@@ -14,6 +14,7 @@ from gpupanel.runs.sweeps.starting import check_first_trial, places_on, start_sw
 from gpupanel.runs.trust.trusted import CodeNotTrustedError, trust
 from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.workers.facade import WorkerFacade
+from gpupanel.ui.workers.workplace import check_is_here
 
 
 class SweepStarter(WorkerFacade):
@@ -59,6 +60,7 @@ class SweepStarter(WorkerFacade):
 def _start(
     profile: Profile, runs_dir: Path, code: tuple[UserCode, ...]
 ) -> str | tuple[UserCode, ...]:
+    check_is_here("Sweeps")
     trust(code)
     machine = read_machine()
     check_first_trial(machine, profile)

@@ -9,6 +9,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.tensorboard import TensorBoards
 from gpupanel.ui.workers.facade import WorkerFacade
 from gpupanel.ui.workers.worker_thread import Worker, guarded_slot
+from gpupanel.ui.workers.workplace import check_is_here
 
 
 class _Boards(Worker):
@@ -22,6 +23,7 @@ class _Boards(Worker):
 
     @guarded_slot(object, object)
     def serve(self, layout: RunLayout, dropped: Event) -> None:
+        check_is_here("TensorBoard")
         address = "" if dropped.is_set() else self.boards.address_of(layout, dropped)
         if address:
             self.served.emit(address)

@@ -16,6 +16,7 @@ from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.tools.session_report_binding import SessionReportBinding
 from gpupanel.ui.workers.tool_worker import Ask, ToolWorker
+from gpupanel.ui.workers.workplace import check_is_here
 
 if TYPE_CHECKING:
     from gpupanel.ui.tools.batch_search.dialog import BatchFitDialog
@@ -81,6 +82,7 @@ class BatchFitBinding(SessionReportBinding["BatchFitDialog", Profile]):
 
 
 def _found(profile: Profile, machine: Machine, **asked: Any) -> BatchFit:  # noqa: ANN401
+    check_is_here("Trying batches")
     # Here and not above: most windows try no batches.
     from gpupanel.runs.tools.batch_search.search import find_batches
 

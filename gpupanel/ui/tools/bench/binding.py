@@ -20,6 +20,7 @@ from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.tools.session_report_binding import SessionReportBinding
 from gpupanel.ui.workers.tool_worker import Ask, ToolWorker
+from gpupanel.ui.workers.workplace import check_is_here
 
 if TYPE_CHECKING:
     from gpupanel.ui.tools.bench.dialog import BenchDialog
@@ -78,6 +79,7 @@ class BenchBinding(SessionReportBinding["BenchDialog", Profile]):
         profile, recalls = self._session.profile, self._recalls
 
         def ask(*, cancelled: Event, on_progress: OnProgress) -> Bench:
+            check_is_here("Comparing devices")
             # Here and not above: most windows compare no devices.
             from gpupanel.runs.history.measured_speeds import remembered
             from gpupanel.runs.tools.bench.bench import compare

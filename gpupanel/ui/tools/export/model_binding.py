@@ -17,6 +17,7 @@ from gpupanel.runs.tools.export.model_export import export_model, model_export_r
 from gpupanel.runs.tools.export.saved_models import other_weights
 from gpupanel.ui.tools.tool_binding import ToolDialogBinding
 from gpupanel.ui.workers.tool_worker import ToolWorker
+from gpupanel.ui.workers.workplace import check_is_here
 
 if TYPE_CHECKING:
     from gpupanel.ui.tools.export.model_dialog import ModelExportDialog
@@ -52,6 +53,7 @@ class ModelExportBinding(ToolDialogBinding["ModelExportDialog"]):
         dialog, question = self._dialog_made(), self.question
 
         def ask(*, cancelled: Event, on_progress: OnProgress) -> ModelExport:
+            check_is_here("Exporting a model")
             weights = other_weights(layout) if is_other else None
             held = wanted.quantization
             request = model_export_request(layout, output, wanted.model_format, held, weights)

@@ -17,6 +17,7 @@ from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.run_page.page import LivePage
 from gpupanel.ui.tools.tool_binding import ToolDialogBinding
 from gpupanel.ui.workers.tool_worker import ToolWorker
+from gpupanel.ui.workers.workplace import check_is_here
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -111,6 +112,7 @@ class TraceBinding(ToolDialogBinding["TraceDialog"]):
         layout = self._known.layout
 
         def ask(*, cancelled: Event, on_progress: OnProgress) -> "RunTraces":
+            check_is_here("Tracing")
             return traces_of(layout, find(layout, cancelled=cancelled, on_progress=on_progress))
 
         self.worker.begin(ask)
