@@ -116,8 +116,11 @@ class MainWindow(QMainWindow):
         self._rows.insertWidget(0, strip)
         folder, history = core.folder_watch, self.parts[HistoryBinding]
         # It ends last of all: what is asked there is answered until then.
-        self.parts.add(HostBinding(connection, strip, history, folder, self), ending=StopRank.RUN)
-        leave_out(core.actions, core.session_page, core.live_page)
+        self.parts.add(
+            HostBinding(connection, strip, history, folder, core.session_page, self),
+            ending=StopRank.RUN,
+        )
+        leave_out(core.actions, core.run_bar, core.session_page, core.live_page)
 
     def _lay_out(self) -> None:
         splitter = QSplitter(Qt.Orientation.Horizontal)

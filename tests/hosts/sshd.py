@@ -100,15 +100,13 @@ def start_sshd(folder: Path, variables: dict[str, str], through_port: int | None
     ssh.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {folder}/ssh_config "$@"\n')
     command = bin_folder / "gpupanel-there"
     root = Path(__file__).resolve().parents[2]
-    command.write_text(
-        f'#!/bin/sh\nPYTHONPATH={root} exec {sys.executable} -P -m gpupanel "$@"\n'
-    )
+    command.write_text(f'#!/bin/sh\nPYTHONPATH={root} exec {sys.executable} -P -m gpupanel "$@"\n')
     for each in (ssh, command):
         each.chmod(0o755)
-    process = subprocess.Popen(
-        [program, "-D", "-e", "-f", str(folder / "sshd_config")],
-        stderr=(folder / "sshd.log").open("wb"),
-    )
+    with (folder / "sshd.log").open("wb") as log:
+        process = subprocess.Popen(
+            [program, "-D", "-e", "-f", str(folder / "sshd_config")], stderr=log
+        )
     until_s = time.monotonic() + 10
     while True:
         try:

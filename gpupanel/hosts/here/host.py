@@ -61,7 +61,8 @@ class Host:
     Args:
         name: As the person gives it to ``ssh``.
         heard: Called with each :class:`~gpupanel.hosts.here.link.LinkState`, in another thread.
-        runs_changed: Called when the copied runs have changed, in another thread.
+        runs_changed: Called when the copied runs have changed, in another thread: whether all
+            that there are have been told.
         program: The command of gpupanel there.
         make_command: As :class:`~gpupanel.hosts.here.link.Link` takes it.
 
@@ -74,7 +75,7 @@ class Host:
         self,
         name: str,
         heard: Callable[[LinkState], object],
-        runs_changed: Callable[[], object],
+        runs_changed: Callable[[bool], object],
         program: str = PROGRAM,
         make_command: Callable[[bool], tuple[str, ...]] | None = None,
     ) -> None:
@@ -248,11 +249,11 @@ class Host:
             self.runs_problem = None
         if news.problem is not None:
             self.runs_problem = news.problem
-        self._runs_changed()
+        self._runs_changed(news.is_whole)
 
     def _take_refusal(self, problems: tuple[Problem, ...]) -> None:
         self.runs_problem = problems[0] if problems else None
-        self._runs_changed()
+        self._runs_changed(not problems)
 
     # The machine.
 

@@ -164,7 +164,7 @@ class Link:
         on_part: Callable[[_PartT], object] | None = None,
         cancelled: Event | None = None,
     ) -> _AnswerT:
-        """Ask, and wait for the answer; never in the window's thread.
+        """Ask, and wait for the answer, also for the first connection; never in a window's thread.
 
         Args:
             operation: What is asked.
@@ -177,6 +177,7 @@ class Link:
             ProblemError: What the host refuses; or the connection is not there, or was lost before
                 it answered.
         """
+        self._await_first(cancelled)
         asked = _Asked(operation, on_part or _ignore)
         number = self._send_call(operation, request, asked)
         while not asked.done.wait(_LOOK_S if cancelled else None):
@@ -395,6 +396,13 @@ class Link:
         )
 
     # In any thread.
+
+    def _await_first(self, cancelled: Event | None) -> None:
+        """While the connection is only just made there is nothing to refuse yet."""
+        while self.state.kind is LinkKind.CONNECTING and not self._is_ended:
+            if (cancelled is not None and cancelled.is_set()) or not self._thread.is_alive():
+                return
+            time.sleep(_LOOK_S)
 
     def _send_call(
         self, operation: Operation[Any, Any, Any], request: Value, asked: _Asked[Any, Any] | None

@@ -7,7 +7,8 @@ from typing import Final, Protocol
 MOST_STEPS: Final = 8_000
 """Lines of steps and of figures: more than a plot has pixels across."""
 _MOST_SAMPLE_BYTES: Final = 3 * 2**19
-_KINDS: Final = (b'"steps_done"', b'"figures_reported"', b'"time_reported"', b'"memory_reported"')
+_STEPS: Final = b'"steps_done"'
+_KINDS: Final = (_STEPS, b'"figures_reported"', b'"time_reported"', b'"memory_reported"')
 _LOSS: Final = re.compile(rb'"loss":(-?[0-9.eE+-]+)')
 _PIECE_BYTES: Final = 2**18
 
@@ -43,8 +44,11 @@ class StepThinning:
         self._length = self._length or _length_of(self._size, block)
         if self._length <= 2:
             return block
+        lines = block.splitlines(keepends=True)
+        if block.count(_STEPS) == len(lines):
+            return b"".join(self._of_steps(lines))
         kept: list[bytes] = []
-        for line in block.splitlines(keepends=True):
+        for line in lines:
             if any(kind in line for kind in _KINDS):
                 self._waiting.append(line)
                 if len(self._waiting) >= self._length:
@@ -53,6 +57,18 @@ class StepThinning:
                 kept += self._ends()
                 kept.append(line)
         return b"".join(kept)
+
+    def _of_steps(self, lines: list[bytes]) -> list[bytes]:
+        """What is kept of lines that are all about steps: none of them is looked at alone."""
+        self._waiting += lines
+        kept: list[bytes] = []
+        start, waiting = 0, self._waiting
+        while start + self._length <= len(waiting):
+            self._waiting = waiting[start : start + self._length]
+            kept += self._ends()
+            start += self._length
+        self._waiting = waiting[start:]
+        return kept
 
     def rest(self) -> bytes:
         """What waited for more."""
@@ -65,7 +81,7 @@ class StepThinning:
         waiting, self._waiting = self._waiting, []
         if len(waiting) <= 2:
             return waiting
-        losses = [_loss(line) for line in waiting]
+        losses = _losses(waiting)
         places = range(len(waiting))
         kept = {min(places, key=losses.__getitem__), max(places, key=losses.__getitem__)}
         return [waiting[place] for place in sorted(kept)]
@@ -113,9 +129,11 @@ def _length_of(size: int, block: bytes) -> int:
     return int(2 * lines / MOST_STEPS)
 
 
-def _loss(line: bytes) -> float:
-    found = _LOSS.search(line)
+def _losses(lines: list[bytes]) -> list[float]:
+    """The loss of each line; 0 where not each of them has one."""
+    found = _LOSS.findall(b"".join(lines))
     try:
-        return float(found[1]) if found else 0.0
+        losses = [*map(float, found)]
     except ValueError:
-        return 0.0
+        losses = []
+    return losses if len(losses) == len(lines) else [0.0] * len(lines)

@@ -74,6 +74,12 @@ class HistoryBinding(QObject):
         """List the runs anew."""
         self._history.refresh()
 
+    @Slot()
+    def begin_anew(self) -> None:
+        """List the runs as if for the first time: what was listed before was of another time."""
+        self._runs = None
+        self._history.refresh()
+
     def stop(self) -> None:
         """Do nothing any more."""
         self._is_stopped = True

@@ -7,6 +7,7 @@ from gpupanel.ui.bindings.history_binding import HistoryBinding
 from gpupanel.ui.host.connection import HostConnection
 from gpupanel.ui.host.strip import HostStrip
 from gpupanel.ui.menus.window_actions import WindowActions
+from gpupanel.ui.panels.run_bar import RunBar
 from gpupanel.ui.run_page.page import LivePage
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.workers.folder_worker import FolderWatch
@@ -20,6 +21,7 @@ class HostBinding(QObject):
         strip: Says whose machine it is.
         history: Lists the runs.
         folder: Asks whether runs can be kept there.
+        page: Reads the data of the session.
         parent: The window.
     """
 
@@ -29,27 +31,39 @@ class HostBinding(QObject):
         strip: HostStrip,
         history: HistoryBinding,
         folder: FolderWatch,
+        page: SessionPage,
         parent: QObject,
     ) -> None:
         super().__init__(parent)
         self._connection, self._strip, self._folder = connection, strip, folder
+        self._page = page
+        self._was_cut = False
         connection.stateChanged.connect(self._show)
         connection.runsChanged.connect(history.refresh)
+        connection.runsChanged.connect(self._show_now)
+        connection.allTold.connect(history.begin_anew)
         strip.againRequested.connect(connection.try_again)
-        strip.setState(connection.state)
+        self._show_now()
 
     def stop(self) -> None:
         """Let the connection go; runs on the host go on."""
         self._connection.stop()
 
+    @Slot()
+    def _show_now(self) -> None:
+        self._strip.setState(self._connection.state, self._connection.host.runs_problem)
+
     @Slot(object)
     def _show(self, state: LinkState) -> None:
-        self._strip.setState(state)
+        self._show_now()
         if state.kind is LinkKind.CONNECTED:
             self._folder.look()
+            if self._was_cut:
+                self._page.preview_again()  # it may have been asked in vain
+        self._was_cut = state.kind is not LinkKind.CONNECTED
 
 
-def leave_out(actions: WindowActions, page: SessionPage, live: LivePage) -> None:
+def leave_out(actions: WindowActions, bar: RunBar, page: SessionPage, live: LivePage) -> None:
     """Take out of the window what works on this machine alone.
 
     What is left somewhere all the same is refused by name where it would be done.
@@ -58,5 +72,6 @@ def leave_out(actions: WindowActions, page: SessionPage, live: LivePage) -> None
     for action in (*runs, actions.open_script):
         action.setVisible(False)
         action.setShortcut("")
+    bar.leave_queue_out()
     page.open_sweep.hide()
     live.exports.setElsewhere()

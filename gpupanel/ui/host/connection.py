@@ -30,13 +30,16 @@ class HostConnection(QObject):
     """How the connection is: a :class:`LinkState`."""
     runsChanged = Signal()
     """The runs there have changed."""
-    _told = Signal()
+    allTold = Signal()
+    """All runs there are listed for the first time."""
+    _told = Signal(bool)
 
     def __init__(self, name: str, program: str = PROGRAM, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._soon = QTimer(self, singleShot=True, interval=_RUNS_TOLD_MS)
         self._soon.timeout.connect(self.runsChanged)
         self._told.connect(self._tell_soon)
+        self._are_all_told = False
         self.host = Host(name, self.stateChanged.emit, self._told.emit, program)
 
     @property
@@ -56,9 +59,13 @@ class HostConnection(QObject):
     def stop(self) -> None:
         """Let the connection go; runs there go on."""
         self.blockSignals(True)
+        self._soon.stop()
         self.host.end()
 
-    @Slot()
-    def _tell_soon(self) -> None:
+    @Slot(bool)
+    def _tell_soon(self, is_whole: bool) -> None:
+        if is_whole and not self._are_all_told:
+            self._are_all_told = True
+            self.allTold.emit()
         if not self._soon.isActive():
             self._soon.start()

@@ -55,7 +55,7 @@ class HostFilesDialog(QDialog):
         self.setObjectName("host_files")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._mode = mode
-        self._suffixes = tuple(re.findall(r"\\*(\\.[\\w.]+)", file_filter.lower()))
+        self._suffixes = tuple(re.findall(r"\*(\.[\w.]+)", file_filter.lower()))
         self._folders = HostFolders(self)
         self.setWindowTitle(f"{title} on {self._folders.host}")
         self._path = QLineEdit(start, self)

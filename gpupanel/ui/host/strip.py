@@ -6,6 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from gpupanel.domain.number_text import duration
+from gpupanel.domain.problem import Problem
 from gpupanel.domain.problem_text import problem_sentences
 from gpupanel.hosts.here.link import LinkKind, LinkState
 from gpupanel.ui.theme import GRID
@@ -56,12 +57,16 @@ class HostStrip(QFrame):
         row.addWidget(self._words, 1)
         row.addWidget(self._again)
 
-    def setState(self, state: LinkState) -> None:
-        """Say how the connection is."""
+    def setState(self, state: LinkState, runs_problem: Problem | None = None) -> None:
+        """Say how the connection is, and why the runs there cannot be listed."""
         words = host_words(self._host, state)
-        set_tone(self._mark, _TONES[state.kind])
+        tone = _TONES[state.kind]
+        problem = state.problem
+        if state.kind is LinkKind.CONNECTED and runs_problem is not None:
+            words, tone, problem = problem_sentences(runs_problem), Tone.ERROR, runs_problem
+        set_tone(self._mark, tone)
         self._words.setText(words)
-        detail = "" if state.problem is None else f"\n\n{state.problem.detail}".rstrip()
+        detail = "" if problem is None else f"\n\n{problem.detail}".rstrip()
         self._words.setToolTip(wrapped(words + detail))
         self._again.setVisible(state.kind in (LinkKind.CUT, LinkKind.REFUSED))
 

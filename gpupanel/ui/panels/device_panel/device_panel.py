@@ -28,6 +28,7 @@ from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import Note
 from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.tips import wrapped
+from gpupanel.ui.workers.workplace import workplace
 
 _LOW = 64 * GRID
 """Pixels; a lower panel has no room for two cards and all of a problem below them."""
@@ -328,7 +329,8 @@ class DevicePanel(QWidget):
 
     def _show_machines(self, *, is_of_cluster: bool) -> None:
         self._is_of_cluster = is_of_cluster
-        self.more_machines.setHidden(is_of_cluster)
+        # A cluster is joined from the machine itself.
+        self.more_machines.setHidden(is_of_cluster or bool(workplace().host))
         self._notice.setHidden(is_of_cluster)
 
     def _leave_cluster(self) -> None:

@@ -1,0 +1,67 @@
+"""A host on loopback for the tests of connections, with folders of its own."""
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from gpupanel.hosts.here.host import Host
+from gpupanel.hosts.here.link import LinkKind, LinkState
+from tests.hosts.relay import Relay
+from tests.hosts.sshd import HOST, Sshd, sshd_program, start_sshd
+from tests.patience import wait_until
+
+FOLDERS = ("CACHE", "CONFIG", "RUNS", "STATE")
+
+
+class Lab:
+    """A host, the relay that leads to it, and the connections that were made."""
+
+    def __init__(self, folder: Path, relay: Relay, sshd: Sshd) -> None:
+        self.folder, self.relay, self.sshd = folder, relay, sshd
+        self.runs_dir = folder / "there" / "runs"
+        self.states: list[LinkState] = []
+        self._opened = ExitStack()
+
+    def connected(self) -> Host:
+        """A connection; waited for."""
+        host = self.connecting()
+        wait_until(lambda: host.link.state.kind is LinkKind.CONNECTED)
+        return host
+
+    def connecting(self, program: str = "") -> Host:
+        """A connection that is being made."""
+        command = program or str(self.sshd.command)
+        host = Host(HOST, self.states.append, lambda _: None, command)
+        self._opened.callback(host.end)
+        host.start()
+        return host
+
+    def end(self) -> None:
+        """End all connections, and the host."""
+        self._opened.close()
+        self.relay.end()
+        self.sshd.end()
+
+
+@pytest.fixture
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
+    """A host that ``ssh`` knows as ``lab``."""
+    if sshd_program() is None:
+        pytest.skip("no sshd is installed (openssh-server)")
+    there = tmp_path / "there"
+    (there / "runs").mkdir(parents=True)
+    for name in FOLDERS:
+        monkeypatch.setenv(f"GPUPANEL_{name}_DIR", str(tmp_path / "here" / name.lower()))
+    relay = Relay()
+    keys = tmp_path / "keys"
+    keys.mkdir()
+    variables = {f"GPUPANEL_{name}_DIR": str(there / name.lower()) for name in FOLDERS}
+    sshd = start_sshd(keys, variables, relay.port)
+    relay.target = sshd.port
+    monkeypatch.setenv("PATH", f"{sshd.bin}{os.pathsep}{os.environ['PATH']}")
+    found = Lab(tmp_path, relay, sshd)
+    yield found
+    found.end()

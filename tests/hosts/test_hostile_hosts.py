@@ -1,0 +1,202 @@
+"""A host that means ill, or is none: nothing is written, run or shown that was not asked for."""
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.hosts.here.host import Host
+from gpupanel.hosts.here.link import LinkKind
+from gpupanel.hosts.lines import MOST_LINE_BYTES, PROTOCOL
+from gpupanel.runs.history.summaries import list_runs
+from tests.patience import wait_until
+
+HELLO = {
+    "type": "hello",
+    "version": "9.9",
+    "protocol": PROTOCOL,
+    "runs_dir": "/runs",
+    "time_s": time.time(),
+}
+RUNS, DEVICES = 2, 1
+"""The numbers of the first calls of a window: devices, then runs."""
+
+
+@pytest.fixture
+def told(tmp_path, monkeypatch):
+    """Connects to a host that says these lines; gives it, and the states of the connection."""
+    for name in ("CACHE", "CONFIG", "RUNS", "STATE"):
+        monkeypatch.setenv(f"GPUPANEL_{name}_DIR", str(tmp_path / "here" / name.lower()))
+    opened = []
+
+    def tell(*lines: object, raw: bytes = b"") -> Host:
+        script = tmp_path / "script"
+        text = [each if isinstance(each, bytes) else json.dumps(each).encode() for each in lines]
+        script.write_bytes(b"".join(each + b"\n" for each in text) + raw)
+        command = (sys.executable, "-P", str(Path(__file__).with_name("fake_host.py")), str(script))
+        host = Host("lab", lambda _: None, lambda _: None, make_command=lambda _: command)
+        opened.append(host)
+        host.start()
+        return host
+
+    yield tell
+    for host in opened:
+        host.end()
+
+
+def outline(**changed: object) -> dict[str, object]:
+    files = {"profile.toml": "schema_version = 1\n", "events.jsonl": "{}\n"}
+    content = {"name": "a-run", "stamp": "1", "is_running": False, "files": files, **changed}
+    return {"type": "part", "number": RUNS, "content": {"outline": content}}
+
+
+def everything_below(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*")}
+
+
+@pytest.mark.parametrize(
+    "name", ["../escaped", "/etc/cron.d/x", "..", ".", ".hidden", "a/b", "a\0b", "", "x" * 300]
+)
+def test_that_a_run_whose_name_is_a_path_is_not_copied(told, tmp_path, name):
+    host = told(HELLO, outline(name=name), outline(name="a-run"))
+    wait_until(lambda: host.runs_problem is not None)
+    wait_until(lambda: (host.runs_dir / "a-run").is_dir())
+    assert [path.name for path in host.runs_dir.iterdir()] == ["a-run"]
+    assert not (tmp_path / "here" / "cache" / "escaped").exists()
+
+
+@pytest.mark.parametrize(
+    "file", ["../x", "/etc/passwd", "run.lock", "checkpoints/x", "code/model.py", "model.keras"]
+)
+def test_that_a_file_of_another_name_is_not_written(told, tmp_path, file):
+    files = {"profile.toml": "", file: "malicious", "../../x": "malicious"}
+    host = told(HELLO, outline(files=files))
+    wait_until(lambda: (host.runs_dir / "a-run" / "profile.toml").exists())
+    for path in (tmp_path / "here").rglob("*"):
+        assert not path.is_file() or b"malicious" not in path.read_bytes()
+
+
+def test_that_a_link_in_the_copies_is_not_followed(told, tmp_path):
+    host = told(HELLO, outline())
+    wait_until(lambda: (host.runs_dir / "a-run" / "profile.toml").exists())
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    copy = host.mirror.opened("a-run")
+    events = host.runs_dir / "a-run" / "events.jsonl"
+    events.unlink()
+    events.symlink_to(victim)
+    from gpupanel.hosts.operations import RunPiece, ToldUpTo
+
+    told_up_to = ToldUpTo(device=1, number=1, offset=3)
+    copy.take(RunPiece(file="events.jsonl", content="no\n", told=told_up_to, is_first=True))
+    assert victim.read_text() == "mine"
+
+
+def test_that_a_line_without_end_ends_the_connection(told):
+    host = told(HELLO, raw=b"x" * (MOST_LINE_BYTES + 2**20))
+    wait_until(lambda: host.link.state.kind is LinkKind.REFUSED)
+    assert host.link.state.problem.code == "host_not_understood"
+
+
+def test_that_lines_that_are_none_end_the_connection(told):
+    host = told(HELLO, b"not json")
+    wait_until(lambda: host.link.state.kind is LinkKind.REFUSED)
+    assert host.link.state.problem.code == "host_not_understood"
+
+
+def test_that_another_version_is_a_sentence_with_both_and_the_way_on(told):
+    host = told({**HELLO, "protocol": PROTOCOL + 1})
+    wait_until(lambda: host.link.state.kind is LinkKind.REFUSED)
+    problem = host.link.state.problem
+    assert problem.code == "host_another_version"
+    assert "9.9" in problem.message
+
+
+def test_that_what_a_shell_prints_before_is_passed_over(told):
+    host = told(b"Welcome to lab!", b"", b"\xff\xfe", HELLO)
+    wait_until(lambda: host.link.state.kind is LinkKind.CONNECTED)
+
+
+def test_that_an_answer_of_another_kind_is_a_problem_and_not_an_answer(told):
+    answer = {"type": "answer", "number": 3, "content": {"path": 7}}
+    host = told(HELLO, answer)
+    wait_until(lambda: host.link.state.kind is LinkKind.CONNECTED)
+    # Said before it was asked: nobody waits for it, and nothing comes of it.
+    assert host.link.state.kind is LinkKind.CONNECTED
+
+
+def test_that_control_characters_of_a_host_are_seen_and_do_nothing(told):
+    message = {"code": "x", "message": "\x1b]52;c;evil\x07 \u202e"}
+    refusal = {"type": "refusal", "number": RUNS, "content": [message]}
+    host = told(HELLO, refusal)
+    wait_until(lambda: host.runs_problem is not None)
+    assert "\x1b" not in host.runs_problem.message
+    assert "\u202e" not in host.runs_problem.message
+
+
+def test_that_a_run_that_is_damaged_there_is_listed_as_such_here(told):
+    files = {"profile.toml": "no [toml", "plan.json": "[" * 10_000, "events.jsonl": "\x00\xff\n"}
+    host = told(HELLO, outline(files=files))
+    wait_until(lambda: (host.runs_dir / "a-run" / "events.jsonl").exists())
+    assert list_runs(host.runs_dir)[0].flaw is not None
+
+
+def test_that_checkpoints_and_models_of_a_host_are_names_without_content(told):
+    host = told(HELLO, outline(folders=["step-10", "evil"], present=["model.keras", "evil.sh"]))
+    run = host.runs_dir / "a-run"
+    wait_until(lambda: (run / "model.keras").exists())
+    wait_until(lambda: (run / "checkpoints" / "step-10").is_dir())
+    assert everything_below(run / "checkpoints") == {"step-10"}
+    assert (run / "model.keras").stat().st_size == 0
+    assert not (run / "evil.sh").exists()
+
+
+def test_that_a_run_larger_than_a_copy_may_be_is_refused_by_name(told, monkeypatch):
+    from gpupanel.hosts.here import mirror
+    from gpupanel.hosts.operations import RunPiece
+
+    monkeypatch.setattr(mirror, "_MOST_BYTES_A_RUN", 100)
+    host = told(HELLO)
+    wait_until(lambda: host.link.state.kind is LinkKind.CONNECTED)
+    with pytest.raises(ProblemError) as refused:
+        host.mirror.opened("big").take(RunPiece(file="events.jsonl", content="x" * 101))
+    assert refused.value.problems[0].code == "host_run_too_large"
+
+
+@pytest.mark.parametrize("host", ["-oProxyCommand=evil", "", "a b", "a\nb", "-", "x" * 300])
+def test_that_a_name_that_is_an_option_is_no_host(host):
+    from gpupanel.hosts.here.ssh import host_problem
+
+    assert host_problem(host) is not None
+
+
+@pytest.mark.parametrize("host", ["lab", "ada@lab.example.org", "ssh://ada@lab:22", "10.0.0.7"])
+def test_that_names_of_ssh_are_hosts(host):
+    from gpupanel.hosts.here.ssh import host_problem
+
+    assert host_problem(host) is None
+
+
+def test_that_a_command_there_with_odd_characters_stays_one_word():
+    from gpupanel.hosts.here.ssh import ssh_command
+
+    *_, script = ssh_command("lab", "/opt/my tools/'x; touch /tmp/evil'")
+    assert os.system(f"sh -c {json.dumps('true')}") == 0
+    import shlex
+
+    words = shlex.split(script)
+    assert words[:2] == ["sh", "-c"]
+    assert shlex.split(words[2].rpartition("exec ")[2])[0] == "/opt/my tools/'x; touch /tmp/evil'"
+
+
+def test_that_copies_are_private_to_their_owner(told):
+    host = told(HELLO, outline())
+    wait_until(lambda: (host.runs_dir / "a-run" / "profile.toml").exists())
+    for path in (host.mirror.root, host.runs_dir, host.runs_dir / "a-run"):
+        assert path.stat().st_mode & 0o077 == 0
+    assert RunLayout(host.runs_dir / "a-run").profile.stat().st_mode & 0o077 == 0

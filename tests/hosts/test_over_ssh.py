@@ -1,0 +1,290 @@
+"""A real sshd on loopback: what is there is seen and done from here."""
+
+import os
+import random
+import signal
+import time
+from pathlib import Path
+from threading import Event
+
+import psutil
+import pytest
+
+from gpupanel.devices.child_process import ask_child
+from gpupanel.domain.data import DigitsData
+from gpupanel.domain.events import RunEnded, decode_event, encode_event
+from gpupanel.domain.model import PythonModel
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.preview import PreviewRequest
+from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.request import Request
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.hosts.here.link import LinkKind
+from gpupanel.planning.prepare import prepare
+from gpupanel.runs.directory.run_lock import hold_run_lock, is_supervised
+from gpupanel.runs.history.label import RunLabel
+from gpupanel.runs.history.summaries import list_runs
+from gpupanel.runs.launcher import create_run
+from gpupanel.runs.questions.data_preview import preview_data
+from gpupanel.runs.questions.question import ask_children_by
+from gpupanel.runs.trust.trusted import CodeNotTrustedError
+from tests.fakes.growing_run import GrowingRun
+from tests.fakes.long_run import LongRun
+from tests.hosts.conftest import Lab
+from tests.patience import PATIENCE_S, wait_until
+
+
+def lines_of(path: Path) -> list[bytes]:
+    return path.read_bytes().splitlines() if path.exists() else []
+
+
+def serving(lab: Lab) -> list[psutil.Process]:
+    """The processes of gpupanel on the host, and those of ssh here."""
+    command = str(lab.sshd.command)
+    found = []
+    for process in psutil.process_iter(["cmdline"]):
+        words = process.info["cmdline"] or []
+        if words[-1:] == ["serve"] or any(command in each and " serve" in each for each in words):
+            found.append(process)
+    return found
+
+
+def test_that_the_devices_of_the_host_are_those_that_are_read_there(lab):
+    host = lab.connected()
+    assert [device.key for device in host.devices.inventory().devices][-1] == "cpu"
+    assert abs(host.devices.sample().time_s - time.time()) < 5.0
+    assert host.devices.sample().disk is not None
+
+
+def test_that_a_run_is_trained_on_the_host_and_ended_from_here(lab):
+    host = lab.connected()
+    profile = Profile(data=DigitsData())
+    profile = profile.model_copy(
+        update={"training": profile.training.model_copy(update={"epochs": 100_000})}
+    )
+    plan = prepare(profile, host.devices.inventory()).plan
+    layout = host.launch(profile, plan, Path("/nowhere"))
+    end = host.open_copy(layout)
+    wait_until(lambda: b"steps_done" in b"".join(lines_of(layout.events)), PATIENCE_S)
+    assert is_supervised(layout)
+    assert [run.is_running for run in list_runs(host.runs_dir)] == [True]
+    host.ask(layout, Request.STOP)
+    there = RunLayout(lab.runs_dir / layout.root.name)
+    wait_until(lambda: b"run_ended" in b"".join(lines_of(layout.events)), PATIENCE_S)
+    wait_until(lambda: not is_supervised(layout))
+    assert lines_of(layout.events) == lines_of(there.events)
+    assert decode_event(lines_of(layout.events)[-1]).outcome is Outcome.STOPPED
+    assert layout.profile.read_bytes() == there.profile.read_bytes()
+    end()
+
+
+def test_that_code_is_asked_about_before_the_host_carries_it_out(lab):
+    host = lab.connected()
+    code = lab.folder / "there" / "network.py"
+    code.write_text("def build_model(input_shape, outputs): raise SystemExit\n")
+    profile = Profile(data=DigitsData(), model=PythonModel(path=str(code)))
+    plan = prepare(profile, host.devices.inventory()).plan
+    with pytest.raises(CodeNotTrustedError) as refused:
+        host.launch(profile, plan, Path("/nowhere"))
+    assert refused.value.code[0].content == code.read_bytes()
+    assert not list(lab.runs_dir.iterdir())
+    host.trust(refused.value.code)
+    layout = host.launch(profile, plan, Path("/nowhere"))
+    there = RunLayout(lab.runs_dir / layout.root.name)
+    wait_until(lambda: b"run_ended" in b"".join(lines_of(there.events)), PATIENCE_S)
+
+
+def test_that_a_question_is_asked_where_the_data_is(lab):
+    host = lab.connected()
+    ask_children_by(host.ask_child)
+    try:
+        found = preview_data(PreviewRequest(data=DigitsData()))
+    finally:
+        ask_children_by(ask_child)
+    assert not found.problems
+    assert found.example_count == 1797
+
+
+def test_that_a_run_is_named_and_deleted_there(lab):
+    layout = create_run(Profile(name="old"), _plan(lab), lab.runs_dir)
+    layout.events.write_text(
+        encode_event(RunEnded(time_s=time.time(), outcome=Outcome.COMPLETED)) + "\n"
+    )
+    host = lab.connected()
+    copy = RunLayout(host.runs_dir / layout.root.name)
+    wait_until(lambda: copy.profile.exists())
+    host.change_label(copy, RunLabel(), RunLabel(name="The first", tags=("baseline",)))
+    wait_until(lambda: copy.label.exists())
+    assert list_runs(host.runs_dir)[0].label == "The first"
+    assert list_runs(lab.runs_dir)[0].label == "The first"
+    assert host.delete(copy, lambda _: True) is False
+    assert layout.root.exists()
+    assert host.delete(copy, None)
+    assert not layout.root.exists()
+    assert not copy.root.exists()
+
+
+@pytest.mark.alone
+def test_that_a_million_events_are_here_within_three_seconds_at_ten_megabits(lab):
+    layout = _long_run(lab, 1_000_000)
+    lab.relay.bytes_per_s, lab.relay.delay_s = 10e6 / 8.0, 0.02
+    host = lab.connected()
+    copy = RunLayout(host.runs_dir / layout.root.name)
+    wait_until(lambda: copy.profile.exists())
+    begun_s = time.monotonic()
+    end = host.open_copy(copy)
+    took_s = time.monotonic() - begun_s
+    end()
+    kept = lines_of(copy.events)
+    assert 7_000 < len(kept) < 12_000
+    assert kept[-1] == lines_of(layout.events)[-1]
+    assert took_s < 3.0
+
+
+def test_that_following_a_run_takes_less_than_twenty_kilobytes_a_second(lab):
+    run = GrowingRun(lab.runs_dir)
+    lock = hold_run_lock(run.layout)
+    run.grow(20)
+    host = lab.connected()
+    copy = RunLayout(host.runs_dir / run.layout.root.name)
+    wait_until(lambda: copy.profile.exists())
+    end = host.open_copy(copy)
+    before, begun_s = lab.relay.bytes_back, time.monotonic()
+    for _ in range(16):
+        run.grow(10)
+        time.sleep(0.5)
+    rate = (lab.relay.bytes_back - before) / (time.monotonic() - begun_s)
+    wait_until(lambda: lines_of(copy.events) == lines_of(run.layout.events))
+    lock.release()
+    end()
+    assert rate < 20_000
+
+
+OFTEN = pytest.mark.parametrize("times", [2, pytest.param(20, marks=pytest.mark.long)])
+
+
+@OFTEN
+def test_that_cuts_of_the_connection_lose_nothing_and_double_nothing(lab, times):
+    run = GrowingRun(lab.runs_dir)
+    lock = hold_run_lock(run.layout)
+    run.grow(20)
+    host = lab.connected()
+    copy = RunLayout(host.runs_dir / run.layout.root.name)
+    wait_until(lambda: copy.profile.exists())
+    end = host.open_copy(copy)
+    for _ in range(times):
+        run.grow(30)
+        time.sleep(random.uniform(0.0, 0.6))
+        lab.relay.cut()
+        wait_until(lambda: host.link.state.kind is LinkKind.CUT)
+        assert is_supervised(copy), "a run goes on while nobody knows better"
+        run.grow(30)
+        lab.relay.mend()
+        host.link.try_again()
+        wait_until(lambda: host.link.state.kind is LinkKind.CONNECTED)
+    run.grow(5)
+    wait_until(lambda: len(lines_of(copy.events)) >= len(lines_of(run.layout.events)))
+    assert lines_of(copy.events) == lines_of(run.layout.events)
+    wait_until(lambda: lines_of(copy.telemetry) == lines_of(run.layout.telemetry))
+    lock.release()
+    wait_until(lambda: not is_supervised(copy))
+    end()
+
+
+@OFTEN
+def test_that_a_death_of_either_process_loses_nothing_and_doubles_nothing(lab, times):
+    run = GrowingRun(lab.runs_dir)
+    lock = hold_run_lock(run.layout)
+    run.grow(20)
+    host = lab.connected()
+    copy = RunLayout(host.runs_dir / run.layout.root.name)
+    wait_until(lambda: copy.profile.exists())
+    end = host.open_copy(copy)
+    for _ in range(times):
+        run.grow(30)
+        victims = serving(lab)
+        assert victims
+        victim = random.choice(victims)
+        os.kill(victim.pid, signal.SIGKILL)
+        wait_until(lambda: host.link.state.kind is LinkKind.CUT)
+        run.grow(30)
+        host.link.try_again()
+        wait_until(lambda: host.link.state.kind is LinkKind.CONNECTED)
+    wait_until(lambda: len(lines_of(copy.events)) >= len(lines_of(run.layout.events)))
+    assert lines_of(copy.events) == lines_of(run.layout.events)
+    lock.release()
+    end()
+
+
+def test_that_what_is_asked_without_a_connection_is_refused_by_name(lab):
+    host = lab.connected()
+    lab.relay.cut()
+    wait_until(lambda: host.link.state.kind is LinkKind.CUT)
+    with pytest.raises(ProblemError) as refused:
+        host.ask(RunLayout(host.runs_dir / "any"), Request.STOP)
+    assert refused.value.problems[0].code == "host_connection_lost"
+
+
+def test_that_a_cancelled_question_ends_the_process_there(lab):
+    host = lab.connected()
+    cancelled = Event()
+    cancelled.set()
+    module = ("python", "-P", "-m", "gpupanel.trainer.tools.preview")
+    answer = host.ask_child(module, 60.0, cancelled, {}, b"{}\n")
+    assert answer.end.name in ("CANCELLED", "BY_ITSELF")
+
+
+def test_that_a_host_without_gpupanel_is_said_to_have_none(lab):
+    host = lab.connecting(program="/nowhere/gpupanel")
+    wait_until(lambda: host.link.state.kind is LinkKind.REFUSED)
+    assert host.link.state.problem.code == "host_without_gpupanel"
+    with pytest.raises(ProblemError):
+        host.folder("")
+
+
+def test_that_a_host_that_is_not_reached_is_named_with_what_ssh_says(lab):
+    lab.relay.cut()
+    host = lab.connecting()
+    wait_until(lambda: host.link.state.kind is LinkKind.REFUSED)
+    assert host.link.state.problem.code == "host_not_reached"
+    lab.relay.mend()
+    host.link.try_again()
+    wait_until(lambda: host.link.state.kind is LinkKind.CONNECTED)
+
+
+def test_that_the_process_there_ends_with_its_connection(lab):
+    host = lab.connected()
+    assert serving(lab)
+    host.end()
+    wait_until(lambda: not serving(lab), 20.0)
+
+
+def test_that_folders_there_are_listed(lab):
+    (lab.folder / "there" / "pictures").mkdir()
+    (lab.folder / "there" / "a.csv").write_text("a,b\n")
+    (lab.folder / "there" / ".hidden").write_text("")
+    host = lab.connected()
+    listing = host.folder(str(lab.folder / "there"))
+    names = [entry.name for entry in listing.entries]
+    assert names.index("pictures") < names.index("a.csv")
+    assert ".hidden" not in names
+    with pytest.raises(ProblemError):
+        host.folder("/nowhere/at/all")
+
+
+def _plan(lab: Lab):
+    from tests.fakes.devices import CPU_ONLY
+
+    return prepare(Profile(), CPU_ONLY).plan
+
+
+def _long_run(lab: Lab, reports: int) -> RunLayout:
+    layout = create_run(Profile(name="long"), _plan(lab), lab.runs_dir)
+    course = LongRun(time.time() - 60_000.0)
+    with layout.events.open("w") as file:
+        file.writelines(encode_event(event) + "\n" for event in course.opening())
+        file.writelines(f"{line}\n" for line in course.steps(0, reports))
+        ended = RunEnded(time_s=time.time(), outcome=Outcome.COMPLETED)
+        file.write(encode_event(ended) + "\n")
+    return layout

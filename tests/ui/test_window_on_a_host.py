@@ -1,0 +1,144 @@
+"""The window on another machine: whose it is is said, and what is pressed happens there."""
+
+import pytest
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtWidgets import QFileDialog, QPushButton, QTreeWidget
+
+from gpupanel.devices.child_process import ask_child
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.hosts.here.link import LinkKind
+from gpupanel.runs.questions.question import ask_children_by
+from gpupanel.runs.queue.queue_files import QueueFiles
+from gpupanel.ui.host.connection import HostConnection
+from gpupanel.ui.host.files_dialog import HostFilesDialog
+from gpupanel.ui.host.strip import HostStrip
+from gpupanel.ui.main_window import MainWindow
+from gpupanel.ui.run_state import RunState
+from gpupanel.ui.workers.queue_worker import QueueOrder, _QueueKeeper
+from gpupanel.ui.workers.workplace import ThisMachine, work_on
+from tests.fakes.person import Person
+from tests.hosts.conftest import lab  # noqa: F401 - a fixture
+
+START_UP_MS = 120_000
+
+
+@pytest.fixture
+def connection(qapp, lab, monkeypatch):  # noqa: F811
+    made = HostConnection("lab", str(lab.sshd.command))
+    for name, value in made.host.variables().items():
+        monkeypatch.setenv(name, value)
+    work_on(made.host)
+    ask_children_by(made.host.ask_child)
+    yield made
+    made.stop()
+    work_on(ThisMachine())
+    ask_children_by(ask_child)
+
+
+@pytest.fixture
+def window(qtbot, connection, tmp_path):
+    settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+    made = MainWindow(settings, connection.host.runs_dir, Person(), connection=connection)
+    qtbot.addWidget(made)
+    made.resize(1280, 800)
+    made.show()
+    made.begin()
+    connection.begin()
+    qtbot.waitUntil(lambda: connection.state.kind is LinkKind.CONNECTED, timeout=START_UP_MS)
+    yield made
+    made.close()
+
+
+def _strip(window: MainWindow) -> HostStrip:
+    return window.findChild(HostStrip)
+
+
+def test_that_the_frame_says_whose_machine_it_is(qtbot, window):
+    assert "lab" in window.windowTitle()
+    qtbot.waitUntil(lambda: "those of lab" in _strip(window).text())
+    assert not window.window_actions.queue.isVisible()
+    assert window.findChild(QPushButton, "queue_button").isHidden()
+
+
+def test_that_a_cut_is_said_and_passes(qtbot, window, connection, lab):  # noqa: F811
+    lab.relay.cut()
+    qtbot.waitUntil(lambda: "No connection since" in _strip(window).text(), timeout=START_UP_MS)
+    button = window.findChild(QPushButton, "host_again")
+    assert button.isVisible()
+    lab.relay.mend()
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "those of lab" in _strip(window).text(), timeout=START_UP_MS)
+
+
+@pytest.mark.tensorflow
+@pytest.mark.long
+def test_that_a_click_on_start_trains_there_and_its_curves_are_here(
+    qtbot,
+    window,
+    connection,
+    lab,  # noqa: F811
+):
+    start = window.findChild(QPushButton, "start_button")
+    qtbot.waitUntil(start.isEnabled, timeout=START_UP_MS)
+    qtbot.mouseClick(start, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: window.session.run_state is RunState.ENDED, timeout=START_UP_MS)
+    assert window.session.run_status.outcome is Outcome.COMPLETED
+    (there,) = lab.runs_dir.iterdir()
+    assert RunLayout(there).model.stat().st_size > 0
+    assert window.control.shown.root == connection.host.runs_dir / there.name
+
+
+def test_that_files_of_the_host_are_chosen_with_the_mouse(
+    qtbot,
+    window,
+    connection,
+    lab,  # noqa: F811
+):
+    there = lab.folder / "there" / "pictures"
+    (there / "cats").mkdir(parents=True)
+    (there / "table.csv").write_text("a\n1\n")
+    (there / "notes.txt").write_text("")
+    dialog = HostFilesDialog(
+        window, "Choose the data", str(there), QFileDialog.FileMode.ExistingFile, "Tables (*.csv)"
+    )
+    dialog.open()
+    shown = dialog.findChild(QTreeWidget)
+    qtbot.waitUntil(lambda: shown.topLevelItemCount() == 2)
+    assert [shown.topLevelItem(at).text(0) for at in range(2)] == ["cats/", "table.csv"]
+    shown.setCurrentItem(shown.topLevelItem(1))
+    with qtbot.waitSignal(dialog.fileSelected) as chosen:
+        dialog.findChild(QPushButton, "host_files_choose").click()
+    assert chosen.args == [str(there / "table.csv")]
+
+
+def test_that_a_folder_that_cannot_be_read_is_said_in_the_dialog(
+    qtbot,
+    window,
+    connection,
+    lab,  # noqa: F811
+):
+    dialog = HostFilesDialog(window, "Choose", "/nowhere/at/all", QFileDialog.FileMode.Directory)
+    dialog.open()
+    qtbot.waitUntil(lambda: "nowhere" in dialog.findChild(object, "host_files_note").text())
+    dialog.reject()
+
+
+def test_that_what_works_on_this_machine_alone_is_refused_by_name(window, tmp_path):
+    keeper = _QueueKeeper(tmp_path / "queue")
+    with pytest.raises(ProblemError) as refused:
+        keeper.carry_out(QueueOrder(lambda _: None))
+    assert refused.value.problems[0].code == "not_over_connection"
+    assert "lab" in refused.value.problems[0].message
+    assert QueueFiles(tmp_path / "queue").fingerprint() is None
+
+
+def test_that_dropped_files_of_this_machine_are_refused_by_name(window, tmp_path):
+    from gpupanel.ui.bindings.drops import Drops
+
+    refused = []
+    drops = window.parts[Drops]
+    drops.refused.connect(refused.append)
+    drops.take((str(tmp_path),))
+    assert refused[0][0].code == "drop_elsewhere"
