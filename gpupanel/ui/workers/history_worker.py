@@ -135,9 +135,11 @@ class RunHistory(WorkerFacade):
         self.submit(partial(_restore, runs), self.restored.emit)
 
     def _on_listed(self, runs: tuple[RunSummary, ...]) -> None:
-        self._read()
         self._runs = runs
         self.listed.emit(runs)
+        # Only now: read anew meanwhile, two threads would take turns, and the window's twice as
+        # long.
+        self._read()
         self._read_settings()
 
     def _read_settings(self) -> None:
