@@ -11,7 +11,7 @@ import typer
 
 from gpupanel.cli.literal_console import paragraph, styled
 from gpupanel.cli.output import EXIT_FAILED, answers, print_refusal, progress
-from gpupanel.cli.verb_group import OPEN, PLAIN_TEXT, VERBS, VerbGroup
+from gpupanel.cli.verb_group import OPEN, PLAIN_TEXT, UNLISTED, VERBS, VerbGroup
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.process_limits import hear_of_used_time, time_limit_text
 from gpupanel.files.process_log import write_to_process_log
@@ -78,7 +78,7 @@ def with_verb(arguments: Sequence[str]) -> list[str]:
     Raises:
         ProblemError: It is none of them, but a word as verbs are.
     """
-    if not arguments or arguments[0] in (OPEN, *VERBS):
+    if not arguments or arguments[0] in (*UNLISTED, *VERBS):
         return list(arguments)
     if arguments[0].split("=")[0] in _OF_WINDOW:
         return [OPEN, *arguments]

@@ -11,6 +11,8 @@ from typing_extensions import override
 _PACKAGE: Final = "gpupanel.cli.verbs"
 OPEN: Final = "open"
 """The verb that a person need not write, and that the help does not list."""
+UNLISTED: Final = (OPEN, "serve")
+"""Verbs that no person writes: the second is what ``gpupanel --host`` starts on a host."""
 ORDER: Final = (
     "devices",
     "doctor",
@@ -51,7 +53,7 @@ def found_verbs() -> tuple[str, ...]:
     }
     last = len(ORDER)
     places = {name: place for place, name in enumerate(ORDER)}
-    return tuple(sorted(names - {OPEN}, key=lambda name: (places.get(name, last), name)))
+    return tuple(sorted(names - {*UNLISTED}, key=lambda name: (places.get(name, last), name)))
 
 
 VERBS: Final = found_verbs()
@@ -90,7 +92,7 @@ class VerbGroup(WholeHelpGroup):
 
     @override
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name not in (OPEN, *VERBS):
+        if cmd_name not in (*UNLISTED, *VERBS):
             return None
         if cmd_name not in self.commands:
             group = typer.main.get_command(program_of(cmd_name))
@@ -109,7 +111,7 @@ def program_of(verb: str) -> typer.Typer:
     if isinstance(found, typer.Typer):
         program.add_typer(found, name=verb)
     else:
-        program.command(verb, hidden=verb == OPEN)(found)
+        program.command(verb, hidden=verb in UNLISTED)(found)
     return program
 
 

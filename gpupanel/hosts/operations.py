@@ -14,6 +14,8 @@ from gpupanel.domain.request import Request
 from gpupanel.domain.telemetry import DeviceProcess, TelemetrySample
 from gpupanel.domain.value import Value
 from gpupanel.runs.history.label import RunLabel
+from gpupanel.runs.queue.entry import QueueEntry
+from gpupanel.runs.queue.waiting_line import WaitingLine
 
 _RequestT = TypeVar("_RequestT", bound=Value)
 _PartT = TypeVar("_PartT", bound=Value)
@@ -252,6 +254,51 @@ class EndWanted(Value):
     by_force: bool = False
 
 
+class EntryTakenOut(Value):
+    """What was taken out of the queue, and can be put back; see ``RemovedEntry``."""
+
+    entry: QueueEntry
+    profile: dict[str, Any]
+    place: int
+    sweep: str = ""
+
+
+class QueueNews(Value):
+    """The queue as it is now, and what keeps it from working; ``None``: as it was told before."""
+
+    line: WaitingLine | None = None
+    problems: tuple[Problem, ...] | None = None
+
+
+class QueueWanted(Value):
+    """Something to do with the queue.
+
+    Attributes:
+        act: What; the other attributes are what it takes.
+        trusted: Code that the person has read and trusts.
+    """
+
+    act: Literal[
+        "add", "edit", "move", "take_out", "put_back", "pause", "go_on", "clear", "profile"
+    ]
+    entry_id: Annotated[str, Field(max_length=64)] = ""
+    profile: dict[str, Any] | None = None
+    revision: int = 0
+    place: int = 0
+    removed: EntryTakenOut | None = None
+    trusted: tuple[CodeThere, ...] = ()
+
+
+class QueueDone(Value):
+    """What came of it, as far as the act gives something."""
+
+    entry: QueueEntry | None = None
+    removed: EntryTakenOut | None = None
+    revision: int = 0
+    profile: dict[str, Any] | None = None
+    untrusted: tuple[CodeThere, ...] = ()
+
+
 class FolderWanted(Value):
     """A folder there whose content a person wants to see; empty: their home."""
 
@@ -299,4 +346,6 @@ END: Final = Operation("end", EndWanted, Nothing, Nothing)
 FOLDER: Final = Operation("folder", Nothing, Nothing, Word)
 IMPORT: Final = Operation("import", Nothing, Nothing, Word)
 FILES: Final = Operation("files", FolderWanted, Nothing, FolderListing)
+QUEUE: Final = Operation("queue", Nothing, QueueNews, Nothing)
+QUEUE_ACT: Final = Operation("queue act", QueueWanted, Nothing, QueueDone)
 DOCTOR: Final = Operation("doctor", Nothing, Nothing, DoctorReport)

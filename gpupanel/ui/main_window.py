@@ -120,7 +120,7 @@ class MainWindow(QMainWindow):
             HostBinding(connection, strip, history, folder, core.session_page, self),
             ending=StopRank.RUN,
         )
-        leave_out(core.actions, core.run_bar, core.session_page, core.live_page)
+        leave_out(core.actions, core.session_page, core.live_page)
 
     def _lay_out(self) -> None:
         splitter = QSplitter(Qt.Orientation.Horizontal)

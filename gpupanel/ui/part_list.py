@@ -2,6 +2,7 @@
 
 from gpupanel.ui.bindings.comparison import Comparison
 from gpupanel.ui.bindings.confirmations import EndConfirmation, ProcessActions, TrustConfirmation
+from gpupanel.ui.bindings.connect_binding import ConnectBinding
 from gpupanel.ui.bindings.device_history_binding import DeviceHistoryBinding
 from gpupanel.ui.bindings.doctor_binding import DoctorBinding
 from gpupanel.ui.bindings.drops import Drops
@@ -172,6 +173,7 @@ def _add_window(core: WindowCore, parts: WindowParts) -> None:
     undoing.settingsChanged.connect(core.tabs.show_session)
     core.profiles.begun.connect(core.tabs.show_session)
     add(CutTexts(window))
+    add(ConnectBinding(actions.connect_to, settings, window), refusal=NOT_DONE)
     add(NoteBinding(session, control, chosen, window), ending=StopRank.MEMORY)
     doctor = parts[DoctorBinding]
     bar, live, tabs = core.profile_bar, core.live_page, core.tabs

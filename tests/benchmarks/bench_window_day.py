@@ -32,7 +32,8 @@ from gpupanel.runs.directory.run_lock import hold_run_lock
 from gpupanel.ui.app import make_application, make_window
 from gpupanel.ui.bindings.window_closing import KEEPS_RUNNING_KEY
 from gpupanel.ui.main_window import MainWindow
-from gpupanel.ui.workers import device_worker, run_reader
+from gpupanel.ui.workers import run_reader
+from gpupanel.ui.workers.workplace import ThisMachine
 from tests.fakes.growing_run import EightDevices, GrowingRun
 from tests.fakes.long_run import STEPS_INTERVAL_S
 
@@ -165,7 +166,7 @@ def main() -> int:
     with (
         tempfile.TemporaryDirectory() as folder,
         mock.patch.dict(os.environ, dict.fromkeys(FOLDERS, folder)),
-        mock.patch.object(device_worker, "machine_devices", return_value=EightDevices()),
+        mock.patch.object(ThisMachine, "device_source", return_value=EightDevices()),
         mock.patch.object(run_reader, "COALESCE_MS", 0),
         mock.patch.object(run_reader, "STEADY_MS", 0),
         mock.patch.object(run_reader, "POLL_MS", 20),

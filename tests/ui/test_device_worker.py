@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QObject, QThread, QTimer, Slot
 
+from gpupanel.devices.machine_devices import machine_devices
 from gpupanel.domain.device import CPU_KEY, DeviceInventory
 from gpupanel.domain.telemetry import DeviceState, TelemetrySample
-from gpupanel.ui.workers.device_worker import DeviceWatch, machine_devices
+from gpupanel.ui.workers.device_worker import DeviceWatch
 from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL
 from tests.fakes.readings import busy_sample
 from tests.nvml.standin import RTX_3060, RTX_4090, StandinState

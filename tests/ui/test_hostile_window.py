@@ -16,6 +16,7 @@ from gpupanel.domain.data import TableData
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
+from gpupanel.runs import user_queue
 from gpupanel.runs.history.label import change_label
 from gpupanel.runs.locations import queue_dir
 from gpupanel.runs.queue import orders
@@ -24,7 +25,6 @@ from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.panels.runs_panel.table import RunsTable
 from gpupanel.ui.panels.runs_panel.table_menus import ColumnMenu
 from gpupanel.ui.widgets.table_model import Column
-from gpupanel.ui.workers import queue_worker
 from tests.fakes.devices import TWO_UNEQUAL
 from tests.fakes.person import Person
 from tests.fakes.run_directory import WrittenRun
@@ -44,7 +44,7 @@ def window(
     runs_dir: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[MainWindow]:
-    for module in (orders, queue_worker):
+    for module in (orders, user_queue):
         monkeypatch.setattr(module, "ensure_scheduler", lambda _files: False)
     profile = Profile(name=NAME, data=TableData(path=f"/{NAME}.csv", target=NAME, ignore=(NAME,)))
     for number in range(2):

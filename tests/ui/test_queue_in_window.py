@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
+from gpupanel.runs import user_queue
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.launcher import create_run
 from gpupanel.runs.locations import queue_dir
@@ -28,13 +29,23 @@ from gpupanel.ui.panels.queue_panel import QueuePanel
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.widgets.labels import ShorterLabel
 from gpupanel.ui.widgets.problem_row import ProblemRow
-from gpupanel.ui.workers import queue_worker
 from tests.fakes.person import Person
 from tests.fakes.queued_runs import MACHINE, prepare_without_build
 from tests.fakes.run_directory import WrittenRun
 from tests.ui.new_window import new_window
 
 pytestmark = pytest.mark.usefixtures("preview_without_process", "undressed")
+
+
+@pytest.fixture(autouse=True)
+def _empty_queues_are_looked_at_often(request, monkeypatch):
+    if "usual_pauses" not in request.fixturenames:
+        monkeypatch.setattr(queue_worker, "EMPTY_POLL_MS", queue_worker.POLL_MS)
+
+
+@pytest.fixture
+def usual_pauses():
+    """Between two looks at a queue, as a window has them."""
 
 
 @pytest.fixture
@@ -520,7 +531,7 @@ def shown_status(qtbot: QtBot, window: MainWindow) -> RunStatus:
 def test_that_what_keeps_the_queue_from_working_stands_above_it_and_in_the_bar(
     qtbot: QtBot, window: MainWindow, files: QueueFiles, runs_dir: Path, monkeypatch
 ) -> None:
-    monkeypatch.setattr(queue_worker, "ensure_scheduler", lambda _files: False)
+    monkeypatch.setattr(user_queue, "ensure_scheduler", lambda _files: False)
     monkeypatch.setattr(orders, "ensure_scheduler", lambda _files: False)
     full = Problem(code="no_space", message="No space is left.", hint="Free some space.")
     orders.add(files, Profile(name="waits"), runs_dir)
@@ -553,3 +564,18 @@ def test_that_a_queue_fits_the_smallest_window_and_hides_no_row_half(
     window.resize(853, 800)
     qtbot.waitUntil(lambda: table.verticalScrollBar().maximum() == 0)
     assert table.horizontalScrollBar().maximum() > 0
+
+
+def test_that_a_queue_in_which_nothing_waits_is_looked_at_less_often(
+    qtbot, usual_pauses, state_dir, runs_dir, monkeypatch
+):
+    monkeypatch.setattr(user_queue, "ensure_scheduler", lambda _files: False)
+    watch = queue_worker.QueueWatch(queue_dir())
+    watch.begin()
+    timer = lambda: watch._keeper._timer  # noqa: E731
+    qtbot.waitUntil(lambda: timer() is not None)
+    qtbot.waitUntil(lambda: timer().interval() == queue_worker.EMPTY_POLL_MS)
+    monkeypatch.setattr(orders, "ensure_scheduler", lambda _files: False)
+    orders.add(QueueFiles(queue_dir()), Profile(name="waits"), runs_dir)
+    qtbot.waitUntil(lambda: timer().interval() == queue_worker.POLL_MS)
+    watch.stop()

@@ -15,7 +15,8 @@ from gpupanel.devices.doctor import gpu_support
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.runs.directory.run_lock import hold_run_lock
 from gpupanel.ui.main_window import MainWindow
-from gpupanel.ui.workers import device_worker, run_reader
+from gpupanel.ui.workers import run_reader
+from gpupanel.ui.workers.workplace import ThisMachine
 from tests.fakes.growing_run import EightDevices, GrowingRun
 from tests.fakes.person import Person
 from tests.ui.new_window import new_window
@@ -102,7 +103,7 @@ class _Followed:
 def followed(
     qtbot: QtBot, tmp_path: Path, runs_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[_Followed]:
-    monkeypatch.setattr(device_worker, "machine_devices", lambda _folder: EightDevices())
+    monkeypatch.setattr(ThisMachine, "device_source", lambda _machine, _folder: EightDevices())
     # Else a child is asked about the GPUs, and what it says appears some seconds later.
     monkeypatch.setattr(gpu_support, "remembered_support", lambda *_: GpuSupport())
     monkeypatch.setattr(run_reader, "COALESCE_MS", 0)

@@ -11,13 +11,13 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.hosts.here.link import LinkKind
 from gpupanel.runs.questions.question import ask_children_by
 from gpupanel.runs.queue.queue_files import QueueFiles
+from gpupanel.ui.bindings.queue_binding import QueueBinding
 from gpupanel.ui.host.connection import HostConnection
 from gpupanel.ui.host.files_dialog import HostFilesDialog
 from gpupanel.ui.host.strip import HostStrip
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.run_state import RunState
-from gpupanel.ui.workers.queue_worker import QueueOrder, _QueueKeeper
-from gpupanel.ui.workers.workplace import ThisMachine, work_on
+from gpupanel.ui.workers.workplace import ThisMachine, check_is_here, work_on
 from tests.fakes.person import Person
 from tests.hosts.conftest import lab  # noqa: F401 - a fixture
 
@@ -58,8 +58,7 @@ def _strip(window: MainWindow) -> HostStrip:
 def test_that_the_frame_says_whose_machine_it_is(qtbot, window):
     assert "lab" in window.windowTitle()
     qtbot.waitUntil(lambda: "those of lab" in _strip(window).text())
-    assert not window.window_actions.queue.isVisible()
-    assert window.findChild(QPushButton, "queue_button").isHidden()
+    assert not window.window_actions.sweeps.isVisible()
 
 
 def test_that_a_cut_is_said_and_passes(qtbot, window, connection, lab):  # noqa: F811
@@ -125,13 +124,36 @@ def test_that_a_folder_that_cannot_be_read_is_said_in_the_dialog(
     dialog.reject()
 
 
-def test_that_what_works_on_this_machine_alone_is_refused_by_name(window, tmp_path):
-    keeper = _QueueKeeper(tmp_path / "queue")
+def test_that_the_queue_of_the_host_is_shown_and_changed(
+    qtbot,
+    window,
+    connection,
+    lab,  # noqa: F811
+):
+    there = QueueFiles(lab.folder / "there" / "state" / "queue")
+    there.change(lambda line: line.with_paused(paused=True))
+    button = window.findChild(QPushButton, "queue_button")
+    qtbot.waitUntil(button.isEnabled, timeout=START_UP_MS)
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    panel = window.parts[QueueBinding].panel
+    qtbot.waitUntil(lambda: len(there.read().entries) == 1, timeout=START_UP_MS)
+    (entry,) = there.read().entries
+    assert entry.runs_dir == lab.runs_dir
+    qtbot.waitUntil(lambda: panel._line is not None and len(panel._line.entries) == 1)
+    assert panel._line.paused
+    assert panel._line.entries[0].runs_dir == connection.host.runs_dir
+    panel.removeRequested.emit(entry.id)
+    qtbot.waitUntil(lambda: not there.read().entries, timeout=START_UP_MS)
+    panel.undoRequested.emit()
+    qtbot.waitUntil(lambda: len(there.read().entries) == 1, timeout=START_UP_MS)
+    assert there.read().entries[0].model_copy(update={"revision": 0}) == entry
+
+
+def test_that_what_works_on_this_machine_alone_is_refused_by_name(window):
     with pytest.raises(ProblemError) as refused:
-        keeper.carry_out(QueueOrder(lambda _: None))
+        check_is_here("A cluster")
     assert refused.value.problems[0].code == "not_over_connection"
     assert "lab" in refused.value.problems[0].message
-    assert QueueFiles(tmp_path / "queue").fingerprint() is None
 
 
 def test_that_dropped_files_of_this_machine_are_refused_by_name(window, tmp_path):

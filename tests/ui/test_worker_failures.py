@@ -23,6 +23,7 @@ from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.sweep import SweepSettings
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.planning.prepare import prepare
+from gpupanel.runs import user_queue
 from gpupanel.runs.history.label import RunLabel
 from gpupanel.runs.history.restoring import BinnedRun
 from gpupanel.runs.history.summaries import summarize_run
@@ -44,6 +45,7 @@ from gpupanel.ui.workers import (
     folder_worker,
     gpu_support_worker,
     history_worker,
+    host_folders,
     launch_worker,
     prediction_worker,
     queue_worker,
@@ -53,6 +55,7 @@ from gpupanel.ui.workers import (
     sweep_worker,
     tensorboard_worker,
     tool_worker,
+    workplace,
 )
 from gpupanel.ui.workers.facade import WorkerFacade
 from gpupanel.ui.workers.single_request import SingleRequestFacade
@@ -149,6 +152,15 @@ def _looking_at_the_folder(error: Exception, runs: Path, _patch: pytest.MonkeyPa
     return Case(watch, watch.look, watch.found, watch.found, failing)
 
 
+def _listing_a_folder_of_a_host(
+    error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> Case:
+    failing = _Failing(error, lambda path: path)
+    monkeypatch.setattr(workplace.ThisMachine, "folder", lambda _machine, path: failing(path))
+    folders = host_folders.HostFolders()
+    return Case(folders, lambda: folders.list("/"), folders.refused, folders.listed, failing)
+
+
 def _comparing(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
     summary = summarize_run(_written(runs).layout)
     failing = _patched(monkeypatch, comparison_worker, "differences", error)
@@ -189,8 +201,8 @@ def _reading_sweeps(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def _reading_devices(error: Exception, _runs: Path, _patch: pytest.MonkeyPatch) -> Case:
-    failing = _Failing(error, device_worker.machine_devices)
-    watch = device_worker.DeviceWatch(make_source=failing)
+    failing = _Failing(error, workplace.ThisMachine().device_source)
+    watch = device_worker.DeviceWatch(make_source=lambda: failing(None))
     return Case(watch, lambda: watch.start(20), watch.refused, watch.sampled, failing)
 
 
@@ -246,7 +258,7 @@ def _listing_runs(error: Exception, runs: Path, _patch: pytest.MonkeyPatch) -> C
 
 def _naming_a_run(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
     path = _written(runs).layout.root
-    failing = _patched(monkeypatch, history_worker, "change_label", error)
+    failing = _patched(monkeypatch, workplace, "change_label", error)
     history = history_worker.RunHistory(runs)
     order = lambda: history.change_label(path, RunLabel(), RunLabel(name="x"))  # noqa: E731
     return Case(history, order, history.refused, history.listed, failing)
@@ -276,14 +288,14 @@ def _reading_settings(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPa
 
 def _deleting_a_run(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
     path = _written(runs).layout.root
-    failing = _patched(monkeypatch, history_worker, "delete_run", error)
+    failing = _patched(monkeypatch, workplace, "delete_run", error)
     history = history_worker.RunHistory(runs)
     order = lambda: history.delete((path,), for_good=True)  # noqa: E731
     return Case(history, order, history.deleted, history.deleted, failing)
 
 
 def _launching(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
-    failing = _patched(monkeypatch, launch_worker, "launch", error)
+    failing = _patched(monkeypatch, workplace, "launch", error)
     failing._healthy = lambda *_: _written(runs).layout
     launcher = launch_worker.Launcher()
     order = lambda: launcher.launch(Profile(), _plan(), runs)  # noqa: E731
@@ -292,7 +304,7 @@ def _launching(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def _resuming(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
     layout = _written(runs).layout
-    failing = _patched(monkeypatch, launch_worker, "resume", error)
+    failing = _patched(monkeypatch, workplace, "resume", error)
     failing._healthy = lambda *_, **_named: None
     launcher = launch_worker.Launcher()
     order = lambda: launcher.resume(layout)  # noqa: E731
@@ -300,14 +312,14 @@ def _resuming(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def _queueing(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
-    monkeypatch.setattr(queue_worker, "ensure_scheduler", lambda _files: False)
+    monkeypatch.setattr(user_queue, "ensure_scheduler", lambda _files: False)
     failing = _Failing(
         error, lambda files: files.change(lambda line: line.with_paused(paused=True))
     )
     queue = queue_worker.QueueWatch(runs / "queue")
     queue.begin()
     order = lambda: queue.set_paused(paused=False)  # noqa: E731
-    monkeypatch.setattr(queue_worker.orders, "go_on", failing)
+    monkeypatch.setattr(user_queue.orders, "go_on", failing)
     return Case(queue, order, queue.refused, queue.changed, failing)
 
 
@@ -333,6 +345,7 @@ def _asking_a_model(error: Exception, _runs: Path, _patch: pytest.MonkeyPatch) -
 CASES: dict[str, tuple[Make, ...]] = {
     "GpuSupportLoader": (_asking_about_gpus,),
     "FolderWatch": (_looking_at_the_folder,),
+    "HostFolders": (_listing_a_folder_of_a_host,),
     "RunComparison": (_comparing,),
     "CurveTableWriter": (_writing_a_table,),
     "SweepReader": (_reading_sweeps,),
@@ -425,9 +438,9 @@ def test_that_what_is_polled_and_fails_for_the_same_reason_is_reported_once(
     qtbot, runs_dir, monkeypatch
 ):
     monkeypatch.setattr(queue_worker, "POLL_MS", 5)
-    monkeypatch.setattr(queue_worker, "ensure_scheduler", lambda _files: False)
+    monkeypatch.setattr(user_queue, "ensure_scheduler", lambda _files: False)
     queue = queue_worker.QueueWatch(runs_dir / "queue")
-    files = queue._keeper._files
+    files = queue._keeper._queue._files
     counted = []
 
     def fail():

@@ -1,13 +1,12 @@
 """A host as a window works on it: its devices, its runs, and what is asked there."""
 
-import json
 import threading
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import Any, Final
+from typing import Final
 
 from gpupanel.devices.child_process import ChildAnswer, ChildEnd
 from gpupanel.devices.doctor.report import DoctorReport
@@ -16,18 +15,18 @@ from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.profile_toml import document_of
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import DeviceProcess, TelemetrySample
-from gpupanel.hosts import operations
+from gpupanel.hosts import code, operations
 from gpupanel.hosts.here.link import Following, Link, LinkKind, LinkState
 from gpupanel.hosts.here.mirror import Mirror
+from gpupanel.hosts.here.paths import CopiedPaths
+from gpupanel.hosts.here.queue import HostQueue
 from gpupanel.hosts.here.ssh import PROGRAM
 from gpupanel.hosts.operations import (
     ChildOutput,
     ChildWanted,
-    CodeThere,
     DeletionWanted,
     DeviceNews,
     EndWanted,
@@ -82,7 +81,9 @@ class Host:
         self.host, self._runs_changed = name, runs_changed
         self.mirror = Mirror(name)
         self.link = Link(name, heard, program, make_command)
+        self.paths = CopiedPaths(self.link, self.mirror.runs_dir)
         self.devices = HostDevices(self.link)
+        self._queue = HostQueue(self.link, self.paths, self._take_trusted)
         self.runs_problem: Problem | None = None
         """Why the runs there cannot be listed."""
         self._opening = threading.Lock()
@@ -95,15 +96,10 @@ class Host:
         """The folder of the copied runs."""
         return self.mirror.runs_dir
 
-    @property
-    def runs_dir_there(self) -> str:
-        """The folder of runs on the host; empty before it was reached."""
-        hello = self.link.state.hello
-        return "" if hello is None else hello.runs_dir
-
     def start(self) -> None:
         """Connect, and have devices and runs told from then on."""
         self.devices.begin()
+        self._queue.begin()
         self.link.follow(operations.RUNS, self._known_runs, self._take_news, self._take_refusal)
         self.link.start()
 
@@ -174,7 +170,7 @@ class Host:
             ProblemError: As :func:`gpupanel.runs.launcher.launch` says it; or there is no
                 connection, or it was lost before the answer.
         """
-        return self._start(StartWanted(profile=self._document(profile), plan=plan))
+        return self._start(StartWanted(profile=self.paths.document(profile), plan=plan))
 
     def resume(
         self,
@@ -187,15 +183,15 @@ class Host:
         profile, plan = (None, None) if changed is None else changed
         wanted = StartWanted(
             name=layout.root.name,
-            profile=None if profile is None else self._document(profile),
+            profile=None if profile is None else self.paths.document(profile),
             plan=plan,
             accepts_changed_data=accepts_changed_data,
         )
         self._start(wanted)
 
-    def trust(self, code: tuple[UserCode, ...]) -> None:
-        """Have the host remember, with the next start, that the person trusts this code."""
-        self._trusted = code
+    def trust(self, trusted: tuple[UserCode, ...]) -> None:
+        """Have the host remember, with the next order, that the person trusts this code."""
+        self._trusted = trusted
 
     def ask(self, layout: RunLayout, request: Request) -> None:
         """Ask something of a run there."""
@@ -215,6 +211,10 @@ class Host:
         self.mirror.forget(layout.root.name)
         return True
 
+    def queue(self, _folder: Path) -> HostQueue:
+        """The person's queue there."""
+        return self._queue
+
     def folder_problem(self, _folder: Path) -> Problem | None:
         """What keeps runs out of their folder there."""
         if self.link.state.kind is not LinkKind.CONNECTED:
@@ -222,20 +222,15 @@ class Host:
         return self.link.call(operations.FOLDER, Nothing()).problem
 
     def _start(self, wanted: StartWanted) -> RunLayout:
-        trusted, self._trusted = self._trusted, ()
-        code = tuple(map(_code_there, trusted))
-        started = self.link.call(operations.START, wanted.model_copy(update={"trusted": code}))
+        trusted = tuple(map(code.told, self._take_trusted()))
+        started = self.link.call(operations.START, wanted.model_copy(update={"trusted": trusted}))
         if started.untrusted:
-            raise CodeNotTrustedError([_code_here(each) for each in started.untrusted])
+            raise CodeNotTrustedError([*map(code.heard, started.untrusted)])
         return RunLayout(self.runs_dir / started.name)
 
-    def _document(self, profile: Profile) -> dict[str, Any]:
-        """The profile as the host is to read it: paths of copies are those of the runs there."""
-        document: dict[str, Any] = json.loads(self._there(json.dumps(document_of(profile))))
-        return document
-
-    def _there(self, text: str) -> str:
-        return text.replace(str(self.runs_dir), self.runs_dir_there)
+    def _take_trusted(self) -> tuple[UserCode, ...]:
+        trusted, self._trusted = self._trusted, ()
+        return trusted
 
     def _known_runs(self) -> KnownRuns:
         return KnownRuns(stamps=self.mirror.stamps())
@@ -280,8 +275,8 @@ class Host:
 
         wanted = ChildWanted(
             module=module,
-            arguments=tuple(map(self._there, command[_MODULE_AT + 1 :])),
-            question=self._there(question.decode("latin-1")),
+            arguments=tuple(map(self.paths.there, command[_MODULE_AT + 1 :])),
+            question=self.paths.there(question.decode("latin-1")),
             variables=environment or {},
             limit_s=time_limit_s,
             grace_s=grace_s,
@@ -377,11 +372,3 @@ class HostDevices:
         self._told_s = time.monotonic()
         if self._inventory is not None and self._sample is not None:
             self._has_news.set()
-
-
-def _code_there(code: UserCode) -> CodeThere:
-    return CodeThere(key=code.key, path=str(code.path), content=code.content.decode("latin-1"))
-
-
-def _code_here(code: CodeThere) -> UserCode:
-    return UserCode(code.key, Path(code.path), code.content.encode("latin-1"))

@@ -1,7 +1,6 @@
 """What is done on the host when a window asks: as a window of the host would do it."""
 
 from collections.abc import Callable
-from pathlib import Path
 from threading import Event
 
 from gpupanel.devices.doctor.report import DoctorReport
@@ -9,8 +8,8 @@ from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile_toml import profile_from_document
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.hosts import code
 from gpupanel.hosts.operations import (
-    CodeThere,
     DeletionWanted,
     EndWanted,
     LabelWanted,
@@ -29,7 +28,6 @@ from gpupanel.runs.history.label import change_label
 from gpupanel.runs.launcher import launch, resume
 from gpupanel.runs.locations import default_runs_dir
 from gpupanel.runs.trust.trusted import CodeNotTrustedError, trust
-from gpupanel.runs.trust.user_code import UserCode
 
 Say = Callable[[Nothing], None]
 
@@ -40,7 +38,7 @@ def start(wanted: StartWanted, _say: Say, _dropped: Event) -> Started:
     Raises:
         ProblemError: As :mod:`gpupanel.runs.launcher` says it.
     """
-    trust([*map(_user_code, wanted.trusted)])
+    trust([*map(code.heard, wanted.trusted)])
     changed = None
     if wanted.profile is not None and wanted.plan is not None:
         changed = profile_from_document(wanted.profile), wanted.plan
@@ -53,7 +51,7 @@ def start(wanted: StartWanted, _say: Say, _dropped: Event) -> Started:
         else:
             raise ProblemError(_nothing_to_start())
     except CodeNotTrustedError as error:
-        return Started(untrusted=tuple(map(_code, error.code)))
+        return Started(untrusted=tuple(map(code.told, error.code)))
     return Started(name=layout.root.name)
 
 
@@ -131,14 +129,6 @@ def _run(name: str) -> RunLayout:
     if not layout.root.is_dir():
         raise ProblemError(run_not_there(name))
     return layout
-
-
-def _user_code(code: CodeThere) -> UserCode:
-    return UserCode(code.key, Path(code.path), code.content.encode("latin-1"))
-
-
-def _code(code: UserCode) -> CodeThere:
-    return CodeThere(key=code.key, path=str(code.path), content=code.content.decode("latin-1"))
 
 
 def _nothing_to_start() -> Problem:

@@ -40,6 +40,7 @@ from gpupanel.hosts.there.devices import tell_devices
 from gpupanel.hosts.there.folders import list_folder
 from gpupanel.hosts.there.followed_run import follow_run
 from gpupanel.hosts.there.outlined_runs import tell_runs
+from gpupanel.hosts.there.queue import act_on_queue, tell_queue
 from gpupanel.runs.error_problems import problems_of
 from gpupanel.runs.locations import default_runs_dir
 
@@ -62,6 +63,8 @@ _SERVED: Final[tuple[tuple[Operation[Any, Any, Any], Work], ...]] = (
     (operations.IMPORT, actions.tensorflow),
     (operations.DOCTOR, actions.doctor),
     (operations.FILES, list_folder),
+    (operations.QUEUE, tell_queue),
+    (operations.QUEUE_ACT, act_on_queue),
 )
 
 

@@ -7,7 +7,6 @@ from gpupanel.ui.bindings.history_binding import HistoryBinding
 from gpupanel.ui.host.connection import HostConnection
 from gpupanel.ui.host.strip import HostStrip
 from gpupanel.ui.menus.window_actions import WindowActions
-from gpupanel.ui.panels.run_bar import RunBar
 from gpupanel.ui.run_page.page import LivePage
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.workers.folder_worker import FolderWatch
@@ -63,15 +62,14 @@ class HostBinding(QObject):
         self._was_cut = state.kind is not LinkKind.CONNECTED
 
 
-def leave_out(actions: WindowActions, bar: RunBar, page: SessionPage, live: LivePage) -> None:
+def leave_out(actions: WindowActions, page: SessionPage, live: LivePage) -> None:
     """Take out of the window what works on this machine alone.
 
     What is left somewhere all the same is refused by name where it would be done.
     """
-    runs = (actions.queue, actions.new_sweep, actions.sweeps, actions.trace, actions.tensorboard)
+    runs = (actions.new_sweep, actions.sweeps, actions.trace, actions.tensorboard)
     for action in (*runs, actions.open_script):
         action.setVisible(False)
         action.setShortcut("")
-    bar.leave_queue_out()
     page.open_sweep.hide()
     live.exports.setElsewhere()

@@ -3,7 +3,7 @@
 import time
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QWidget
 
 from gpupanel.domain.number_text import duration
 from gpupanel.domain.problem import Problem
@@ -38,13 +38,10 @@ class HostStrip(QFrame):
     def __init__(self, host: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("host_strip")
-        self.setProperty("card", "true")
         self._host = host
         self._mark = ElidedLabel(f"● {host}")
         self._mark.setProperty("role", "title")
-        self._mark.setSizePolicy(
-            QFrame().sizePolicy().Policy.Maximum, QFrame().sizePolicy().Policy.Fixed
-        )
+        self._mark.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self._words = ElidedLabel()
         self._words.setObjectName("host_words")
         self._again = QPushButton("&Try now", self)

@@ -46,6 +46,9 @@ class WindowActions(QObject):
         self.save_as = make(
             "file_save_as", "Save &as…", "Saves the profile to another file", "Ctrl+Shift+S"
         )
+        self.connect_to = make(
+            "file_connect", "Connect &to…", "Opens a window for another machine's GPUs, by ssh"
+        )
         self.settings = make(
             "file_settings", "Se&ttings…", "Theme, notifications, runs folder", "Ctrl+,"
         )
@@ -194,6 +197,7 @@ def menus_of(actions: WindowActions) -> Sequence[tuple[str, Sequence[Entry]]]:
         a.save,
         a.save_as,
         None,
+        a.connect_to,
         a.settings,
         None,
         a.quit,

@@ -150,10 +150,6 @@ class RunBar(QWidget):
         actions.set_tip(actions.start, _start_tip(states, error_count, others))
         actions.set_tip(actions.stop, _stop_tip(states))
 
-    def leave_queue_out(self) -> None:
-        """Show no button of a queue: there is none that could be reached."""
-        self._queue.hide()
-
     def setQueueButton(self, button: QueueButton) -> None:
         """Say what the queue's button does, and whether it can be pressed."""
         queue = self._actions.queue

@@ -1,28 +1,26 @@
 """Watches the queue and carries out what is asked of it, off the GUI thread: both touch files."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from typing_extensions import override
 
-from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
-from gpupanel.runs.queue import orders
 from gpupanel.runs.queue.entry import QueueEntry
 from gpupanel.runs.queue.orders import RemovedEntry
-from gpupanel.runs.queue.queue_files import Fingerprint, QueueFiles
-from gpupanel.runs.queue.scheduler_trouble import queue_problems
 from gpupanel.runs.queue.waiting_line import WaitingLine
-from gpupanel.runs.queue.waking import ensure_scheduler
-from gpupanel.runs.sweeps.trial_entries import check_sweep_goes_on, sweep_of_entry
-from gpupanel.runs.trust.trusted import CodeNotTrustedError, trust
+from gpupanel.runs.trust.trusted import CodeNotTrustedError
 from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.workers.facade import WorkerFacade
 from gpupanel.ui.workers.worker_thread import Worker, guarded_slot
-from gpupanel.ui.workers.workplace import check_is_here
+from gpupanel.ui.workers.workplace import Queue, workplace
+
+if TYPE_CHECKING:
+    from gpupanel.domain.problem import Problem
 
 POLL_MS = 500
 EMPTY_POLL_MS = 2_000
@@ -42,30 +40,18 @@ class QueueOrder:
         edited: The id of the entry that gets another profile by it.
     """
 
-    act: Callable[[QueueFiles], object]
+    act: Callable[[Queue], object]
     edited: str = ""
-
-
-def _taken_out(files: QueueFiles, entry_id: str) -> RemovedEntry | None:
-    sweep = sweep_of_entry(files.read(), entry_id)
-    removed = orders.take_out(files, entry_id)
-    return None if removed is None else replace(removed, sweep=sweep)
-
-
-def _put_back(files: QueueFiles, removed: RemovedEntry) -> object:
-    if removed.sweep is not None:
-        check_sweep_goes_on(files.read(), removed.sweep)
-    return orders.put_back(files, removed)
 
 
 class _QueueKeeper(Worker):
     changed = Signal(object)
     problemsChanged = Signal(object)
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, queue: Queue) -> None:
         super().__init__()
-        self._files = QueueFiles(folder)
-        self._seen: Fingerprint | None = None
+        self._queue = queue
+        self._seen: object = None
         self._line = WaitingLine()
         self._problems: tuple[Problem, ...] = ()
         self._checks = 0
@@ -80,15 +66,15 @@ class _QueueKeeper(Worker):
 
     @guarded_slot(polled=True)
     def check(self) -> None:
-        fingerprint = self._files.fingerprint()
+        fingerprint = self._queue.fingerprint()
         if fingerprint != self._seen:
-            self._line = self._files.read()
+            self._line = self._queue.read()
             self.changed.emit(self._line)
             self._seen = fingerprint
         if fingerprint is not None and self._checks % _CHECKS_A_WAKING == 0:
             # Before another scheduler is started: what kept the last one from working.
             self._see_problems()
-            self._wake()
+            self._queue.wake()
         self._checks += 1
         pause_ms = POLL_MS if self._line.entries else EMPTY_POLL_MS
         if self._timer is not None and self._timer.interval() != pause_ms:
@@ -96,36 +82,25 @@ class _QueueKeeper(Worker):
 
     def carry_out(self, order: QueueOrder) -> object:
         """Do it; returns what came of it, or that code keeps it which nobody trusts yet."""
-        check_is_here("The queue")
         try:
-            return order.act(self._files)
+            return order.act(self._queue)
         except CodeNotTrustedError as error:
             return error
 
     def carry_out_trusted(self, order: QueueOrder, code: tuple[UserCode, ...]) -> object:
         """Remember that the code is trusted, then do it."""
-        trust(code)
+        workplace().trust(code)
         return self.carry_out(order)
 
     def profile(self, entry_id: str) -> tuple[int, Profile]:
         """The revision and the profile of an entry."""
-        # In this order: a profile that is written in between is of a later revision, and what is
-        # made of it is refused rather than that it replaces another's.
-        revision = self._files.read().entry(entry_id).revision
-        return revision, self._files.profile(entry_id)
+        return self._queue.profile(entry_id)
 
     def _see_problems(self) -> None:
-        problems = queue_problems(self._files, self._line)
+        problems = self._queue.problems(self._line)
         if problems != self._problems:
             self._problems = problems
             self.problemsChanged.emit(problems)
-
-    def _wake(self) -> None:
-        # What is wrong with the queue was reported when it was read.
-        try:
-            ensure_scheduler(self._files)
-        except ProblemError:
-            return
 
     @Slot()
     @override
@@ -140,7 +115,7 @@ class QueueWatch(WorkerFacade):
     Orders are carried out in order; ``changed`` follows, or ``refused``, or ``notTrusted``.
 
     Args:
-        folder: Of the queue.
+        folder: Of the queue, where it is one of this machine.
         parent: Owns it.
     """
 
@@ -160,7 +135,7 @@ class QueueWatch(WorkerFacade):
     """A :class:`QueueOrder` waits for an answer, and the code that nobody trusted yet."""
 
     def __init__(self, folder: Path, parent: QObject | None = None) -> None:
-        self._keeper = _QueueKeeper(folder)
+        self._keeper = _QueueKeeper(workplace().queue(folder))
         super().__init__("queue", parent, self._keeper)
         self._keeper.changed.connect(self.changed)
         self._keeper.problemsChanged.connect(self.problemsChanged)
@@ -171,7 +146,7 @@ class QueueWatch(WorkerFacade):
 
     def add(self, profile: Profile, runs_dir: Path) -> None:
         """Let a run of the profile wait behind all others; ``added`` follows."""
-        self._order(QueueOrder(partial(orders.add, profile=profile, runs_dir=runs_dir)))
+        self._order(QueueOrder(lambda queue: queue.add(profile, runs_dir)))
 
     def edit(self, entry_id: str, profile: Profile, revision: int) -> None:
         """Give a waiting entry another profile; ``edited`` follows.
@@ -181,28 +156,27 @@ class QueueWatch(WorkerFacade):
             profile: What it is to have.
             revision: The entry's when the profile was read of which this one was made.
         """
-        act = partial(orders.edit, entry_id=entry_id, profile=profile, revision=revision)
-        self._order(QueueOrder(act, edited=entry_id))
+        self._order(QueueOrder(lambda queue: queue.edit(entry_id, profile, revision), entry_id))
 
     def move(self, entry_id: str, place: int) -> None:
         """Put a waiting entry at another place, counted from 1."""
-        self._order(QueueOrder(partial(orders.move, entry_id=entry_id, place=place)))
+        self._order(QueueOrder(lambda queue: queue.move(entry_id, place)))
 
     def remove(self, entry_id: str) -> None:
         """Take an entry out; ``removed`` follows where it can be put back."""
-        self._order(QueueOrder(partial(_taken_out, entry_id=entry_id)))
+        self._order(QueueOrder(lambda queue: queue.take_out(entry_id)))
 
     def put_back(self, removed: RemovedEntry) -> None:
         """Let an entry that was taken out stand where it stood."""
-        self._order(QueueOrder(partial(_put_back, removed=removed)))
+        self._order(QueueOrder(lambda queue: queue.put_back(removed)))
 
     def set_paused(self, *, paused: bool) -> None:
         """Start nothing any more, or go on."""
-        self._order(QueueOrder(orders.pause if paused else orders.go_on))
+        self._order(QueueOrder(lambda queue: queue.set_paused(paused=paused)))
 
     def clear(self) -> None:
         """Take those out that have ended."""
-        self._order(QueueOrder(orders.clear))
+        self._order(QueueOrder(lambda queue: queue.clear()))
 
     def read_profile(self, entry_id: str) -> None:
         """Read the profile of an entry; ``profileRead`` follows."""

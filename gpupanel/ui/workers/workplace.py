@@ -22,8 +22,12 @@ from gpupanel.runs.folder_examination import folder_problem
 from gpupanel.runs.history.deleting import delete_run
 from gpupanel.runs.history.label import RunLabel, change_label
 from gpupanel.runs.launcher import launch, resume
+from gpupanel.runs.queue.entry import QueueEntry
+from gpupanel.runs.queue.orders import RemovedEntry
+from gpupanel.runs.queue.waiting_line import WaitingLine
 from gpupanel.runs.trust.trusted import trust
 from gpupanel.runs.trust.user_code import UserCode
+from gpupanel.runs.user_queue import UserQueue
 
 if TYPE_CHECKING:
     from gpupanel.devices.doctor.report import DoctorReport
@@ -51,6 +55,58 @@ class DeviceSource(Protocol):
 
     def close(self) -> None:
         """Let the driver go."""
+        ...
+
+
+class Queue(Protocol):
+    """The queue of a machine: :class:`gpupanel.runs.user_queue.UserQueue`, or its like."""
+
+    def fingerprint(self) -> object:
+        """Something that differs after each change; ``None`` while there is no queue."""
+        ...
+
+    def read(self) -> WaitingLine:
+        """The queue as it is now."""
+        ...
+
+    def problems(self, line: WaitingLine) -> tuple[Problem, ...]:
+        """What keeps it from working."""
+        ...
+
+    def wake(self) -> None:
+        """See to it that what waits is started."""
+        ...
+
+    def profile(self, entry_id: str) -> tuple[int, Profile]:
+        """The revision and the profile of an entry."""
+        ...
+
+    def add(self, profile: Profile, runs_dir: Path) -> QueueEntry | None:
+        """Let a run of the profile wait behind all others."""
+        ...
+
+    def edit(self, entry_id: str, profile: Profile, revision: int) -> QueueEntry | None:
+        """Give a waiting entry another profile."""
+        ...
+
+    def move(self, entry_id: str, place: int) -> None:
+        """Put a waiting entry at another place, counted from 1."""
+        ...
+
+    def take_out(self, entry_id: str) -> RemovedEntry | None:
+        """Take an entry out; ``None``: it cannot be put back."""
+        ...
+
+    def put_back(self, removed: RemovedEntry) -> None:
+        """Let an entry that was taken out stand where it stood."""
+        ...
+
+    def set_paused(self, *, paused: bool) -> None:
+        """Start nothing any more, or go on."""
+        ...
+
+    def clear(self) -> None:
+        """Take those out that have ended."""
         ...
 
 
@@ -85,7 +141,7 @@ class Workplace(Protocol):
         """Start a run again, as :func:`gpupanel.runs.launcher.resume` does."""
         ...
 
-    def trust(self, code: tuple[UserCode, ...]) -> None:
+    def trust(self, trusted: tuple[UserCode, ...]) -> None:
         """Remember that the person trusts this code."""
         ...
 
@@ -99,6 +155,10 @@ class Workplace(Protocol):
 
     def delete(self, layout: RunLayout, move_to_bin: Callable[[Path], bool] | None) -> bool:
         """Delete a run, as :func:`gpupanel.runs.history.deleting.delete_run` does."""
+        ...
+
+    def queue(self, folder: Path) -> Queue:
+        """The person's queue; of this machine that in the folder."""
         ...
 
     def folder_problem(self, folder: Path) -> Problem | None:
@@ -160,9 +220,9 @@ class ThisMachine:
         """Start a run again."""
         resume(layout, changed, accepts_changed_data=accepts_changed_data)
 
-    def trust(self, code: tuple[UserCode, ...]) -> None:
+    def trust(self, trusted: tuple[UserCode, ...]) -> None:
         """Remember that the person trusts this code."""
-        trust(code)
+        trust(trusted)
 
     def ask(self, layout: RunLayout, request: Request) -> None:
         """Ask something of a run."""
@@ -175,6 +235,10 @@ class ThisMachine:
     def delete(self, layout: RunLayout, move_to_bin: Callable[[Path], bool] | None) -> bool:
         """Move a run to the bin, or delete it for good."""
         return delete_run(layout, move_to_bin)
+
+    def queue(self, folder: Path) -> Queue:
+        """The queue in a folder."""
+        return UserQueue(folder)
 
     def folder_problem(self, folder: Path) -> Problem | None:
         """What keeps runs out of their folder."""

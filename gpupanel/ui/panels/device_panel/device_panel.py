@@ -72,6 +72,7 @@ class DevicePanel(QWidget):
         self.cluster_note = ClusterNote()
         """Stands in the place of a cluster's devices while there are none."""
         self.more_machines = _link_to_cluster()
+        self.more_machines.setHidden(bool(workplace().host))
         """Leads to the choice of a cluster."""
         self.unresponsive = UnresponsiveCards()
         """GPUs that do not answer, or sleep."""
