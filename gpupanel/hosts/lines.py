@@ -64,7 +64,7 @@ class Still(msgspec.Struct, tag="still", frozen=True):
     """The window is there."""
 
 
-class Part(msgspec.Struct, tag="part", frozen=True):
+class AnswerPart(msgspec.Struct, tag="part", frozen=True):
     """Something of an answer before its end."""
 
     number: int
@@ -78,7 +78,7 @@ class Answer(msgspec.Struct, tag="answer", frozen=True):
     content: msgspec.Raw
 
 
-class Refusal(msgspec.Struct, tag="refusal", frozen=True):
+class AnswerRefused(msgspec.Struct, tag="refusal", frozen=True):
     """Problems in place of an answer; ``content`` is a list of them."""
 
     number: int
@@ -86,7 +86,7 @@ class Refusal(msgspec.Struct, tag="refusal", frozen=True):
 
 
 FromWindow = Call | Dropped | Still
-FromHost = Hello | Part | Answer | Refusal
+FromHost = Hello | AnswerPart | Answer | AnswerRefused
 
 _FROM_WINDOW: Final = msgspec.json.Decoder(FromWindow)
 _FROM_HOST: Final = msgspec.json.Decoder(FromHost)

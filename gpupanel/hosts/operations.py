@@ -172,7 +172,7 @@ class StartWanted(Value):
     trusted: tuple[CodeThere, ...] = ()
 
 
-class Started(Value):
+class StartOutcome(Value):
     """What came of it.
 
     Attributes:
@@ -336,7 +336,7 @@ class Word(Value):
 DEVICES: Final = Operation("devices", Nothing, DeviceNews, Nothing)
 RUNS: Final = Operation("runs", KnownRuns, RunNews, Nothing)
 RUN: Final = Operation("run", RunWanted, RunPiece, Nothing)
-START: Final = Operation("start", StartWanted, Nothing, Started)
+START: Final = Operation("start", StartWanted, Nothing, StartOutcome)
 REQUEST: Final = Operation("request", RequestWanted, Nothing, Nothing)
 LABEL: Final = Operation("label", LabelWanted, Nothing, Nothing)
 DELETE: Final = Operation("delete", DeletionWanted, Nothing, Nothing)

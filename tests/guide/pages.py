@@ -12,6 +12,7 @@ GENERATED = (
     "problems.md",
     "problems-data.md",
     "problems-programs.md",
+    "problems-hosts.md",
     "profile.md",
     "terminal.md",
 )

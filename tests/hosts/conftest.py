@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gpupanel.hosts.here.host import Host
-from gpupanel.hosts.here.link import LinkKind, LinkState
+from gpupanel.hosts.here.host import OtherMachine
+from gpupanel.hosts.here.link import LinkCondition, LinkState
 from tests.hosts.relay import Relay
 from tests.hosts.sshd import HOST, Sshd, sshd_program, start_sshd
 from tests.patience import wait_until
@@ -25,16 +25,16 @@ class Lab:
         self.states: list[LinkState] = []
         self._opened = ExitStack()
 
-    def connected(self) -> Host:
+    def connected(self) -> OtherMachine:
         """A connection; waited for."""
         host = self.connecting()
-        wait_until(lambda: host.link.state.kind is LinkKind.CONNECTED)
+        wait_until(lambda: host.link.state.kind is LinkCondition.CONNECTED)
         return host
 
-    def connecting(self, program: str = "") -> Host:
+    def connecting(self, program: str = "") -> OtherMachine:
         """A connection that is being made."""
         command = program or str(self.sshd.command)
-        host = Host(HOST, self.states.append, lambda _: None, command)
+        host = OtherMachine(HOST, self.states.append, lambda _: None, command)
         self._opened.callback(host.end)
         host.start()
         return host

@@ -20,7 +20,7 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.hosts.here.link import LinkKind
+from gpupanel.hosts.here.link import LinkCondition
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.directory.run_lock import hold_run_lock, is_supervised
 from gpupanel.runs.history.label import RunLabel
@@ -177,12 +177,12 @@ def test_that_cuts_of_the_connection_lose_nothing_and_double_nothing(lab, times)
         run.grow(30)
         time.sleep(random.uniform(0.0, 0.6))
         lab.relay.cut()
-        wait_until(lambda: host.link.state.kind is LinkKind.CUT)
+        wait_until(lambda: host.link.state.kind is LinkCondition.CUT)
         assert is_supervised(copy), "a run goes on while nobody knows better"
         run.grow(30)
         lab.relay.mend()
         host.link.try_again()
-        wait_until(lambda: host.link.state.kind is LinkKind.CONNECTED)
+        wait_until(lambda: host.link.state.kind is LinkCondition.CONNECTED)
     run.grow(5)
     wait_until(lambda: len(lines_of(copy.events)) >= len(lines_of(run.layout.events)))
     assert lines_of(copy.events) == lines_of(run.layout.events)
@@ -207,10 +207,10 @@ def test_that_a_death_of_either_process_loses_nothing_and_doubles_nothing(lab, t
         assert victims
         victim = random.choice(victims)
         os.kill(victim.pid, signal.SIGKILL)
-        wait_until(lambda: host.link.state.kind is LinkKind.CUT)
+        wait_until(lambda: host.link.state.kind is LinkCondition.CUT)
         run.grow(30)
         host.link.try_again()
-        wait_until(lambda: host.link.state.kind is LinkKind.CONNECTED)
+        wait_until(lambda: host.link.state.kind is LinkCondition.CONNECTED)
     wait_until(lambda: len(lines_of(copy.events)) >= len(lines_of(run.layout.events)))
     assert lines_of(copy.events) == lines_of(run.layout.events)
     lock.release()
@@ -220,7 +220,7 @@ def test_that_a_death_of_either_process_loses_nothing_and_doubles_nothing(lab, t
 def test_that_what_is_asked_without_a_connection_is_refused_by_name(lab):
     host = lab.connected()
     lab.relay.cut()
-    wait_until(lambda: host.link.state.kind is LinkKind.CUT)
+    wait_until(lambda: host.link.state.kind is LinkCondition.CUT)
     with pytest.raises(ProblemError) as refused:
         host.ask(RunLayout(host.runs_dir / "any"), Request.STOP)
     assert refused.value.problems[0].code == "host_connection_lost"
@@ -237,7 +237,7 @@ def test_that_a_cancelled_question_ends_the_process_there(lab):
 
 def test_that_a_host_without_gpupanel_is_said_to_have_none(lab):
     host = lab.connecting(program="/nowhere/gpupanel")
-    wait_until(lambda: host.link.state.kind is LinkKind.REFUSED)
+    wait_until(lambda: host.link.state.kind is LinkCondition.REFUSED)
     assert host.link.state.problem.code == "host_without_gpupanel"
     with pytest.raises(ProblemError):
         host.folder("")
@@ -246,11 +246,11 @@ def test_that_a_host_without_gpupanel_is_said_to_have_none(lab):
 def test_that_a_host_that_is_not_reached_is_named_with_what_ssh_says(lab):
     lab.relay.cut()
     host = lab.connecting()
-    wait_until(lambda: host.link.state.kind is LinkKind.REFUSED)
+    wait_until(lambda: host.link.state.kind is LinkCondition.REFUSED)
     assert host.link.state.problem.code == "host_not_reached"
     lab.relay.mend()
     host.link.try_again()
-    wait_until(lambda: host.link.state.kind is LinkKind.CONNECTED)
+    wait_until(lambda: host.link.state.kind is LinkCondition.CONNECTED)
 
 
 def test_that_the_process_there_ends_with_its_connection(lab):

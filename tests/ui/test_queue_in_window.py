@@ -29,6 +29,7 @@ from gpupanel.ui.panels.queue_panel import QueuePanel
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.widgets.labels import ShorterLabel
 from gpupanel.ui.widgets.problem_row import ProblemRow
+from gpupanel.ui.workers import queue_worker
 from tests.fakes.person import Person
 from tests.fakes.queued_runs import MACHINE, prepare_without_build
 from tests.fakes.run_directory import WrittenRun

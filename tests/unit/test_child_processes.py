@@ -13,6 +13,7 @@ STARTING = {
     "devices/child_process.py",
     "devices/conversation.py",
     "devices/private_network.py",
+    "hosts/here/link.py",  # the person's own ssh
     "runs/detached.py",
     "runs/following/event_tail.py",
     "runs/cluster/driver_process.py",

@@ -19,7 +19,7 @@ from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import DeviceProcess, TelemetrySample
 from gpupanel.hosts import code, operations
-from gpupanel.hosts.here.link import Following, Link, LinkKind, LinkState
+from gpupanel.hosts.here.link import Following, Link, LinkCondition, LinkState
 from gpupanel.hosts.here.mirror import Mirror
 from gpupanel.hosts.here.paths import CopiedPaths
 from gpupanel.hosts.here.queue import HostQueue
@@ -54,7 +54,7 @@ _OLD_S: Final = 3.0
 """Readings that came longer ago are shown with their age."""
 
 
-class Host:
+class OtherMachine:
     """What a window asks of another machine; every method but :meth:`start` may wait for it.
 
     Args:
@@ -143,7 +143,7 @@ class Host:
                 )
         until_s = time.monotonic() + _FILL_S
         while not copy.is_filled.wait(_LOOK_S) and time.monotonic() < until_s:
-            is_there = self.link.state.kind is LinkKind.CONNECTED
+            is_there = self.link.state.kind is LinkCondition.CONNECTED
             if refused or not is_there or self._is_ending.is_set():
                 break
         if refused:
@@ -217,7 +217,7 @@ class Host:
 
     def folder_problem(self, _folder: Path) -> Problem | None:
         """What keeps runs out of their folder there."""
-        if self.link.state.kind is not LinkKind.CONNECTED:
+        if self.link.state.kind is not LinkCondition.CONNECTED:
             return None  # that is said where the connection is shown
         return self.link.call(operations.FOLDER, Nothing()).problem
 

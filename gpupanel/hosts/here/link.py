@@ -1,5 +1,6 @@
 """The connection to a host: kept up, made anew after a cut, and shared by all who ask there."""
 
+import os
 import subprocess
 import threading
 import time
@@ -14,7 +15,7 @@ from typing import IO, Any, Final, Generic, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from gpupanel.devices.child_process import last_bytes, memory_file
-from gpupanel.domain.child_command import WORKING_DIRECTORY
+from gpupanel.domain.child_command import WORKING_DIRECTORY, child_environment
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.value import Value
 from gpupanel.hosts.here.ssh import PROGRAM, ended_problem, is_for_a_person, ssh_command
@@ -22,6 +23,8 @@ from gpupanel.hosts.lines import (
     PROTOCOL,
     STILL_S,
     Answer,
+    AnswerPart,
+    AnswerRefused,
     Call,
     Dropped,
     FromHost,
@@ -29,8 +32,6 @@ from gpupanel.hosts.lines import (
     Hello,
     LineReader,
     LinesError,
-    Part,
-    Refusal,
     Still,
     as_json,
     encoded,
@@ -52,7 +53,7 @@ _PartT = TypeVar("_PartT", bound=Value)
 _AnswerT = TypeVar("_AnswerT", bound=Value)
 
 
-class LinkKind(StrEnum):
+class LinkCondition(StrEnum):
     """How the connection is."""
 
     CONNECTING = "connecting"
@@ -74,7 +75,7 @@ class LinkState:
         behind_s: How far its clock is behind the one here.
     """
 
-    kind: LinkKind
+    kind: LinkCondition
     since_s: float
     problem: Problem | None = None
     hello: Hello | None = None
@@ -123,7 +124,7 @@ class Link:
     ) -> None:
         self.host, self._program, self._heard = host, program, heard
         self._make_command = make_command or (lambda asks: ssh_command(host, program, asks=asks))
-        self.state = LinkState(LinkKind.CONNECTING, time.time())
+        self.state = LinkState(LinkCondition.CONNECTING, time.time())
         self._lock = threading.RLock()
         self._input: IO[bytes] | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -211,7 +212,7 @@ class Link:
         following = Following(operation, request, on_part, on_refused)
         with self._lock:
             self._followed.append(following)
-            if self.state.kind is LinkKind.CONNECTED:
+            if self.state.kind is LinkCondition.CONNECTED:
                 self._begin(following)
         return following
 
@@ -235,7 +236,7 @@ class Link:
             cuts = 0 if was_connected else cuts + 1
             was_ever = self.state.hello is not None
             is_refused = waits_for_person or not was_ever
-            self._tell(LinkKind.REFUSED if is_refused else LinkKind.CUT, problem)
+            self._tell(LinkCondition.REFUSED if is_refused else LinkCondition.CUT, problem)
             pause_s = None if is_refused else _PAUSES_S[min(cuts, len(_PAUSES_S) - 1)]
             may_ask = self._again.wait(pause_s)
             self._again.clear()
@@ -251,8 +252,8 @@ class Link:
             Whether it was there at all, why it is not any more, and whether that is for a person
             to mend.
         """
-        if self.state.kind is not LinkKind.CUT:
-            self._tell(LinkKind.CONNECTING)
+        if self.state.kind is not LinkCondition.CUT:
+            self._tell(LinkCondition.CONNECTING)
         with memory_file() as log:
             try:
                 process = subprocess.Popen(
@@ -260,6 +261,7 @@ class Link:
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=log,
+                    env=child_environment(os.environ),
                     cwd=WORKING_DIRECTORY,
                     start_new_session=True,
                 )
@@ -315,7 +317,7 @@ class Link:
     def _greet(self, hello: Hello) -> None:
         behind_s = time.time() - hello.time_s
         with self._lock:
-            self.state = LinkState(LinkKind.CONNECTED, time.time(), None, hello, behind_s)
+            self.state = LinkState(LinkCondition.CONNECTED, time.time(), None, hello, behind_s)
             for following in self._followed:
                 self._begin(following)
         self._heard(self.state)
@@ -341,9 +343,9 @@ class Link:
         elif following is not None:
             self._take_followed(following, said)
 
-    def _take_for(self, asked: _Asked[Any, Any], said: Part | Answer | Refusal) -> None:
+    def _take_for(self, asked: _Asked[Any, Any], said: AnswerPart | Answer | AnswerRefused) -> None:
         try:
-            if isinstance(said, Part):
+            if isinstance(said, AnswerPart):
                 asked.on_part(asked.operation.part.model_validate_json(bytes(said.content)))
                 return
             if isinstance(said, Answer):
@@ -356,21 +358,23 @@ class Link:
             asked.problems = problems_of(error)
         asked.done.set()
 
-    def _take_followed(self, following: Following[Any, Any], said: Part | Answer | Refusal) -> None:
+    def _take_followed(
+        self, following: Following[Any, Any], said: AnswerPart | Answer | AnswerRefused
+    ) -> None:
         try:
-            if isinstance(said, Part):
+            if isinstance(said, AnswerPart):
                 content = bytes(said.content)
                 following.on_part(following.operation.part.model_validate_json(content))
                 return
             following.number = 0
-            if isinstance(said, Refusal):
+            if isinstance(said, AnswerRefused):
                 following.on_refused(_PROBLEMS.validate_json(bytes(said.content)))
         except ValidationError as error:
             following.on_refused((_odd(error),))
         except Exception as error:  # noqa: BLE001 - such as a full disk; the link goes on
             following.on_refused(problems_of(error))
 
-    def _tell(self, kind: LinkKind, problem: Problem | None = None) -> None:
+    def _tell(self, kind: LinkCondition, problem: Problem | None = None) -> None:
         before = self.state
         is_same = before.kind is kind
         since_s = before.since_s if is_same else time.time()
@@ -399,7 +403,7 @@ class Link:
 
     def _await_first(self, cancelled: Event | None) -> None:
         """While the connection is only just made there is nothing to refuse yet."""
-        while self.state.kind is LinkKind.CONNECTING and not self._is_ended:
+        while self.state.kind is LinkCondition.CONNECTING and not self._is_ended:
             if (cancelled is not None and cancelled.is_set()) or not self._thread.is_alive():
                 return
             time.sleep(_LOOK_S)
@@ -411,7 +415,7 @@ class Link:
             self._number += 1
             number = self._number
             if asked is not None:
-                if self.state.kind is not LinkKind.CONNECTED or self._input is None:
+                if self.state.kind is not LinkCondition.CONNECTED or self._input is None:
                     raise ProblemError(self._lost())
                 self._asked[number] = asked
         self._send(Call(number, operation.name, as_json(request)))

@@ -48,7 +48,7 @@ def ssh_command(host: str, program: str = PROGRAM, *, asks: bool = True) -> tupl
     # The folder of pipx and of pip's user installs, which a shell that is no login's may lack.
     script = f'PATH="$HOME/.local/bin:$PATH"; export PATH; exec {shlex.quote(program)} serve'
     batch = () if asks else _ASKS_NOTHING
-    return ("ssh", *_OPTIONS, *batch, "--", host, shlex.join(("sh", "-c", script)))
+    return ("ssh", *_OPTIONS, *batch, "--", host, shlex.join(("sh", "-ec", script)))
 
 
 def is_for_a_person(exit_code: int | None, said: str) -> bool:

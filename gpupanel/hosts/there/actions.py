@@ -15,7 +15,7 @@ from gpupanel.hosts.operations import (
     LabelWanted,
     Nothing,
     RequestWanted,
-    Started,
+    StartOutcome,
     StartWanted,
     SupportWanted,
     Word,
@@ -32,7 +32,7 @@ from gpupanel.runs.trust.trusted import CodeNotTrustedError, trust
 Say = Callable[[Nothing], None]
 
 
-def start(wanted: StartWanted, _say: Say, _dropped: Event) -> Started:
+def start(wanted: StartWanted, _say: Say, _dropped: Event) -> StartOutcome:
     """Start a run, or start one again; what came of it.
 
     Raises:
@@ -51,8 +51,8 @@ def start(wanted: StartWanted, _say: Say, _dropped: Event) -> Started:
         else:
             raise ProblemError(_nothing_to_start())
     except CodeNotTrustedError as error:
-        return Started(untrusted=tuple(map(code.told, error.code)))
-    return Started(name=layout.root.name)
+        return StartOutcome(untrusted=tuple(map(code.told, error.code)))
+    return StartOutcome(name=layout.root.name)
 
 
 def request(wanted: RequestWanted, _say: Say, _dropped: Event) -> Nothing:

@@ -11,7 +11,7 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import read_file, size_of, status
 from gpupanel.hosts.operations import Nothing, RunPiece, RunWanted, ToldUpTo
-from gpupanel.hosts.there.thinning import SampleThinning, StepThinning, Thinning, pieces
+from gpupanel.hosts.there.thinning import ReadingThinning, StepThinning, Thinning, pieces
 from gpupanel.runs.directory.run_lock import is_supervised
 from gpupanel.runs.directory.tails import ByteTail, LineTail, Place
 from gpupanel.runs.locations import default_runs_dir
@@ -73,7 +73,7 @@ class _Followed:
         self._layout, self._say = layout, say
         self._growing = (
             _Growing(layout.events, told, StepThinning),
-            _Growing(layout.telemetry, told, SampleThinning),
+            _Growing(layout.telemetry, told, ReadingThinning),
         )
         self._log = _Log(layout.trainer_log, told)
         self._whole: dict[str, tuple[int, int, int]] = {}

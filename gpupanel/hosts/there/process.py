@@ -21,14 +21,14 @@ from gpupanel.hosts.lines import (
     GONE_S,
     PROTOCOL,
     Answer,
+    AnswerPart,
+    AnswerRefused,
     Call,
     Dropped,
     FromHost,
     Hello,
     LineReader,
     LinesError,
-    Part,
-    Refusal,
     as_json,
     encoded,
     from_window,
@@ -129,7 +129,7 @@ class Server:
         self, call: Call, operation: Operation[Any, Any, Any], work: Work, dropped: Event
     ) -> None:
         def say(part: Any) -> None:  # noqa: ANN401 - a value of the operation's kind
-            self._say(Part(call.number, as_json(part)))
+            self._say(AnswerPart(call.number, as_json(part)))
 
         try:
             request = operation.request.model_validate_json(bytes(call.request))
@@ -147,7 +147,7 @@ class Server:
     def _refuse(self, number: int, problems: tuple[Problem, ...]) -> None:
         content = msgspec.Raw(b"[" + b",".join(bytes(as_json(each)) for each in problems) + b"]")
         try:
-            self._say(Refusal(number, content))
+            self._say(AnswerRefused(number, content))
         except _GoneError:
             return
 

@@ -87,7 +87,7 @@ class StepThinning:
         return [waiting[place] for place in sorted(kept)]
 
 
-class SampleThinning:
+class ReadingThinning:
     """Keeps every n-th reading of the devices, so that about 1.5 MiB are left, and the last.
 
     Args:

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QObject, Slot
 
-from gpupanel.hosts.here.link import LinkKind, LinkState
+from gpupanel.hosts.here.link import LinkCondition, LinkState
 from gpupanel.ui.bindings.history_binding import HistoryBinding
 from gpupanel.ui.host.connection import HostConnection
 from gpupanel.ui.host.strip import HostStrip
@@ -55,11 +55,11 @@ class HostBinding(QObject):
     @Slot(object)
     def _show(self, state: LinkState) -> None:
         self._show_now()
-        if state.kind is LinkKind.CONNECTED:
+        if state.kind is LinkCondition.CONNECTED:
             self._folder.look()
             if self._was_cut:
                 self._page.preview_again()  # it may have been asked in vain
-        self._was_cut = state.kind is not LinkKind.CONNECTED
+        self._was_cut = state.kind is not LinkCondition.CONNECTED
 
 
 def leave_out(actions: WindowActions, page: SessionPage, live: LivePage) -> None:

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from gpupanel.hosts.here.host import Host
+from gpupanel.hosts.here.host import OtherMachine
 from gpupanel.hosts.here.link import LinkState
 from gpupanel.hosts.here.ssh import PROGRAM
 
@@ -40,7 +40,7 @@ class HostConnection(QObject):
         self._soon.timeout.connect(self.runsChanged)
         self._told.connect(self._tell_soon)
         self._are_all_told = False
-        self.host = Host(name, self.stateChanged.emit, self._told.emit, program)
+        self.host = OtherMachine(name, self.stateChanged.emit, self._told.emit, program)
 
     @property
     def state(self) -> LinkState:

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QWidget
 from gpupanel.domain.number_text import duration
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.problem_text import problem_sentences
-from gpupanel.hosts.here.link import LinkKind, LinkState
+from gpupanel.hosts.here.link import LinkCondition, LinkState
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import ElidedLabel, Tone, set_tone
 from gpupanel.ui.widgets.layouts import row_in
@@ -17,10 +17,10 @@ from gpupanel.ui.widgets.tips import wrapped
 _MOST_BEHIND_S = 5.0
 """Clocks that differ by more show times that do not fit."""
 _TONES = {
-    LinkKind.CONNECTING: Tone.MUTED,
-    LinkKind.CONNECTED: Tone.GOOD,
-    LinkKind.CUT: Tone.WARNING,
-    LinkKind.REFUSED: Tone.ERROR,
+    LinkCondition.CONNECTING: Tone.MUTED,
+    LinkCondition.CONNECTED: Tone.GOOD,
+    LinkCondition.CUT: Tone.WARNING,
+    LinkCondition.REFUSED: Tone.ERROR,
 }
 
 
@@ -59,13 +59,13 @@ class HostStrip(QFrame):
         words = host_words(self._host, state)
         tone = _TONES[state.kind]
         problem = state.problem
-        if state.kind is LinkKind.CONNECTED and runs_problem is not None:
+        if state.kind is LinkCondition.CONNECTED and runs_problem is not None:
             words, tone, problem = problem_sentences(runs_problem), Tone.ERROR, runs_problem
         set_tone(self._mark, tone)
         self._words.setText(words)
         detail = "" if problem is None else f"\n\n{problem.detail}".rstrip()
         self._words.setToolTip(wrapped(words + detail))
-        self._again.setVisible(state.kind in (LinkKind.CUT, LinkKind.REFUSED))
+        self._again.setVisible(state.kind in (LinkCondition.CUT, LinkCondition.REFUSED))
 
     def text(self) -> str:
         """What it says."""
@@ -75,15 +75,15 @@ class HostStrip(QFrame):
 def host_words(host: str, state: LinkState) -> str:
     """What is said of a connection."""
     match state.kind:
-        case LinkKind.CONNECTING:
+        case LinkCondition.CONNECTING:
             return f"Connecting to {host} by ssh…"
-        case LinkKind.CUT:
+        case LinkCondition.CUT:
             since = time.strftime("%H:%M", time.localtime(state.since_s))
             return (
                 f"No connection since {since}: trying again. Runs on {host} continue; what is "
                 "shown here is from before."
             )
-        case LinkKind.REFUSED:
+        case LinkCondition.REFUSED:
             return problem_sentences(state.problem) if state.problem else f"{host} is not reached."
     behind = abs(state.behind_s)
     if behind > _MOST_BEHIND_S:

@@ -158,7 +158,9 @@ def test_that_a_run_is_opened_by_its_name(runs_dir: Path, monkeypatch: pytest.Mo
     opened: list[Path | None] = []
     monkeypatch.setattr("gpupanel.cli.verbs.open.missing_display", lambda: None)
     monkeypatch.setattr("gpupanel.cli.verbs.open.missing_libraries", lambda: None)
-    monkeypatch.setattr("gpupanel.ui.app.open_window", lambda target: opened.append(target) or 0)
+    monkeypatch.setattr(
+        "gpupanel.ui.app.open_window", lambda target, *_: opened.append(target) or 0
+    )
     from gpupanel.cli.app import with_verb
 
     assert CliRunner().invoke(app, with_verb(["rnu"])).exit_code == 0
