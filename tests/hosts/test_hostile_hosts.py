@@ -22,8 +22,8 @@ HELLO = {
     "runs_dir": "/runs",
     "time_s": time.time(),
 }
-RUNS, DEVICES = 2, 1
-"""The numbers of the first calls of a window: devices, then runs."""
+DEVICES, RUNS = 1, 3
+"""The numbers of the first calls of a window: devices, the queue, then runs."""
 
 
 @pytest.fixture
