@@ -5,9 +5,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.files.cache_folder import cache_root
 from gpupanel.files.file_obstacles import nearest
+from gpupanel.files.gpu_claims import UnfitFolderError, check_claims_folder, claims_folder
 from gpupanel.files.locks import check_folder
 from gpupanel.files.user_folders import HomeUnknownError
 from gpupanel.runs.directory.disk_problems import disk_problem, space_problem
@@ -33,11 +34,36 @@ def examined_folders(
 ) -> "tuple[ExaminedFolder, ...]":
     """What is to be said of each folder; one that is not there is not made.
 
+    That of the claims of all users is among them where an administrator has made it.
+
     Args:
         folders: Where they are, by what they are called.
         patience_s: How long one may take to answer.
     """
-    return tuple(_examined(name, where, patience_s) for name, where in folders.items())
+    found = [_examined(name, where, patience_s) for name, where in folders.items()]
+    if claims_folder().is_dir():
+        found.append(_examined_claims(_examined("Claims of GPUs", claims_folder, patience_s)))
+    return tuple(found)
+
+
+def _examined_claims(examined: "ExaminedFolder") -> "ExaminedFolder":
+    if examined.problem is not None:
+        return examined
+    try:
+        check_claims_folder(claims_folder())
+    except UnfitFolderError as error:
+        problem = Problem(
+            code="claims_folder_unfit",
+            severity=Severity.WARNING,
+            message=f"{examined.path} {error.reason}.",
+            hint="An administrator can mend that. Until then it is not known, or not of every "
+            "GPU, which other user trains on it.",
+            command=error.command,
+        )
+        return examined.model_copy(update={"problem": problem})
+    except OSError as error:
+        return examined.model_copy(update={"problem": disk_problem(error, claims_folder())})
+    return examined
 
 
 def _examined(name: str, where: Callable[[], Path], patience_s: float) -> "ExaminedFolder":

@@ -109,6 +109,7 @@ class Attempt:
             self._report_notices()
             self._report_jump()
             self._read_events()
+            self._setup.claims.expect_end(self._reports.status.seconds_left)
             self._watchdog.act()
             if findings is not None and not self._watchdog.stop_requested:
                 findings.look(self._setup.report)
