@@ -142,12 +142,14 @@ class HeldClaim:
 
 
 def check_claims_folder(folder: Path) -> None:
-    """See whether claims can be kept there, and those of others be seen.
+    """See whether this user can keep claims there, and see those of others.
 
     Raises:
         OSError: As for :class:`HeldClaim`.
     """
     with _opened(folder) as descriptor, os.scandir(descriptor) as entries:
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise UnfitFolderError(folder, "is not for this user, who may not write there")
         if next(islice(entries, _MOST_FILES, None), None) is not None:
             reason = f"holds more than {_MOST_FILES:,} files: claims among them may not be seen"
             raise UnfitFolderError(folder, reason)

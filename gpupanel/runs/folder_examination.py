@@ -41,29 +41,33 @@ def examined_folders(
         patience_s: How long one may take to answer.
     """
     found = [_examined(name, where, patience_s) for name, where in folders.items()]
-    if claims_folder().is_dir():
-        found.append(_examined_claims(_examined("Claims of GPUs", claims_folder, patience_s)))
-    return tuple(found)
+    return (*found, *_examined_claims(claims_folder()))
 
 
-def _examined_claims(examined: "ExaminedFolder") -> "ExaminedFolder":
-    if examined.problem is not None:
-        return examined
+def _examined_claims(folder: Path) -> "tuple[ExaminedFolder, ...]":
+    """What is to be said of the folder of claims; nothing where nobody made it.
+
+    No run needs it, so what is wrong with it is no illness.
+    """
+    from gpupanel.devices.doctor.report import ExaminedFolder
+
+    problem = None
     try:
-        check_claims_folder(claims_folder())
+        check_claims_folder(folder)
+    except FileNotFoundError:
+        return ()
     except UnfitFolderError as error:
         problem = Problem(
             code="claims_folder_unfit",
-            severity=Severity.WARNING,
-            message=f"{examined.path} {error.reason}.",
+            severity=Severity.HINT,
+            message=f"{folder} {error.reason}.",
             hint="An administrator can mend that. Until then it is not known, or not of every "
             "GPU, which other user trains on it.",
             command=error.command,
         )
-        return examined.model_copy(update={"problem": problem})
     except OSError as error:
-        return examined.model_copy(update={"problem": disk_problem(error, claims_folder())})
-    return examined
+        problem = disk_problem(error, folder).model_copy(update={"severity": Severity.HINT})
+    return (ExaminedFolder(name="Claims of GPUs", path=str(folder), problem=problem),)
 
 
 def _examined(name: str, where: Callable[[], Path], patience_s: float) -> "ExaminedFolder":

@@ -34,7 +34,7 @@ def claimed_by_others(context: PlanningContext) -> Iterator[Problem]:
         code="gpu_claimed",
         severity=Severity.WARNING,
         field="devices.visible",
-        message=f"Somebody else trains on {held}.",
+        message=f"In use by another user: {held}.",
         hint="Use GPUs that are free, or wait: a run of the queue starts when they are. Two runs "
         "on one GPU share its time, and either may run out of its memory.",
         fix=_on_free_gpus(context, claimed, sample),

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from gpupanel.cli.app import app
 from gpupanel.cli.verbs import check as check_verb
-from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.problem import ProblemError, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.files import locks
 from gpupanel.files.gpu_claims import FOLDER_VARIABLE
@@ -169,7 +169,17 @@ def test_that_the_folder_of_claims_is_examined_where_an_administrator_made_it(
     assert examined.problem is not None
     assert examined.problem.code == "claims_folder_unfit"
     assert examined.problem.command == f"sudo chmod +t '{claims}'"
-    monkeypatch.setattr(locks.fcntl, "flock", refusing(errno.ENOLCK))
+    claims.chmod(0o1777)
+    monkeypatch.setattr(os, "access", lambda *_: False)
     (examined,) = examined_folders({})
     assert examined.problem is not None
-    assert examined.problem.code == "folder_without_locks"
+    assert "is not for this user" in examined.problem.message
+    # Who may not take part can train all the same.
+    assert examined.problem.severity is Severity.HINT
+    claims.rmdir()
+    claims.touch()
+    monkeypatch.undo()
+    monkeypatch.setenv(FOLDER_VARIABLE, str(claims))
+    (examined,) = examined_folders({})
+    assert examined.problem is not None
+    assert examined.problem.severity is Severity.HINT

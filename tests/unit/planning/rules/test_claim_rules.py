@@ -46,7 +46,7 @@ def test_that_a_gpu_that_somebody_trains_on_is_named_with_who_and_since_when() -
     (problem,) = claims_among(preparation)
     assert problem.severity is Severity.WARNING
     assert problem.field == "devices.visible"
-    assert problem.message == f"Somebody else trains on RTX 4090 ({ADA.words(3_000.0)})."
+    assert problem.message == f"In use by another user: RTX 4090 ({ADA.words(3_000.0)})."
     assert preparation.is_startable
 
 
