@@ -41,7 +41,7 @@ def train(gpu: str) -> int:
     assert plan is not None
     layout = create_run(profile, plan, default_runs_dir())
     print(layout.root, flush=True)
-    command = (sys.executable, "-P", str(TRAINER), "train_on")
+    command = (sys.executable, "-P", str(TRAINER), "train_to_an_end")
     return supervise(layout, lambda run: Supervisor(run, command))
 
 

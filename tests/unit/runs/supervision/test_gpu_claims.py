@@ -2,17 +2,30 @@
 
 import json
 import shutil
+import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.domain.training import TrainingSettings
+from gpupanel.files.gpu_claims import FOLDER_VARIABLE
 from gpupanel.planning.prepare import prepare
+from gpupanel.runs.launcher import create_run
+from gpupanel.runs.supervision import gpu_claims
 from gpupanel.runs.supervision.gpu_claims import INTERVAL_S, GpuClaims
+from gpupanel.runs.supervision.supervisor import Supervisor
 from tests.fakes.devices import CPU_ONLY, RTX_3060, RTX_4090, TWO_UNEQUAL
+from tests.fakes.trainer import ENOUGH
+from tests.patience import wait_until
+
+FAKE_TRAINER = Path(__file__).parents[3] / "fakes" / "trainer.py"
 
 
 class Clock:
@@ -159,4 +172,29 @@ def test_that_no_descriptor_is_left(folder: Path, claims: GpuClaims) -> None:
     claims.hold(plan_on(RTX_3060.key))
     claims.release()
     assert len(list(Path("/proc/self/fd").iterdir())) == before
+    assert list(folder.iterdir()) == []
+
+
+def test_that_a_run_says_until_about_when_by_the_speed_of_its_steps(
+    folder: Path, runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three epochs of a thousand steps, fifty a second: a minute."""
+    monkeypatch.setenv(FOLDER_VARIABLE, str(folder))
+    monkeypatch.setattr(gpu_claims, "INTERVAL_S", 0.1)
+    layout = create_run(Profile(training=TrainingSettings(epochs=3)), BOTH, runs_dir)
+    command = (sys.executable, "-P", str(FAKE_TRAINER), "train_to_an_end")
+    outcomes: list[Outcome] = []
+    begun_s = time.time()
+    run = threading.Thread(target=lambda: outcomes.append(Supervisor(layout, command).run()))
+    run.start()
+    try:
+        wait_until(lambda: any("until_s" in each for each in written(folder).values()))
+        found = written(folder)
+        assert set(found) == {RTX_4090.key, RTX_3060.key}
+        assert begun_s + 50.0 < found[RTX_4090.key]["until_s"] < time.time() + 600.0
+        assert begun_s <= found[RTX_4090.key]["since_s"] <= time.time()
+    finally:
+        (layout.root / ENOUGH).touch()
+        run.join(timeout=60.0)
+    assert outcomes == [Outcome.COMPLETED]
     assert list(folder.iterdir()) == []
