@@ -7,14 +7,6 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[2]
 GUIDE = ROOT / "resources" / "guide"
 PAGES = sorted(path.name for path in GUIDE.glob("*.md"))
-GENERATED = (
-    "environment.md",
-    "problems.md",
-    "problems-data.md",
-    "problems-programs.md",
-    "profile.md",
-    "terminal.md",
-)
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _HEADING = re.compile(r"^(#{1,6}) (.+)$", re.MULTILINE)

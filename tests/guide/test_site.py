@@ -21,6 +21,15 @@ def test_that_the_site_loads_nothing_from_elsewhere() -> None:
     assert "://" not in SETTINGS
 
 
+def test_that_codes_of_problems_stay_whole() -> None:
+    """The theme breaks links and code anywhere, and cuts the contents at the column's end."""
+    assert "\nextra_css:\n  - site.css\n" in SETTINGS
+    style = source_of("site.css")
+    broken, cut = re.findall(r"\n([^{}/*]+)\{\s+(?:word-break: normal|overflow: visible);", style)
+    assert {each.strip() for each in broken.split(",")} >= {".md-typeset a", ".md-typeset code"}
+    assert cut.strip() == ".md-nav--secondary .md-ellipsis"
+
+
 def test_that_what_is_wrong_with_the_site_fails() -> None:
     (command,) = re.findall(r"^\t.*mkdocs build.*$", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert "--strict" in command
