@@ -25,7 +25,7 @@ ALONE = $(shell grep -rl --include='test_*.py' 'mark\.alone' tests)
 unexport PYTHONDONTWRITEBYTECODE PYTHONPATH
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long test-slow check bench docs guide screenshots clean
+.PHONY: help run test test-long test-slow check bench docs guide screenshots release clean
 
 help:  ## say what there is
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -69,6 +69,9 @@ guide: $(VENV)/installed-docs  ## build the guide as a static site, in site/
 screenshots: $(VENV)/installed-dev  ## take the pictures of the README and of the guide anew
 	GPUPANEL_WRITE_SCREENSHOTS=1 $(BIN)/python -m pytest tests/e2e/test_screenshots.py \
 		tests/e2e/test_guide_pictures.py
+
+release: $(VENV)/installed-dev  ## build wheel, sdist, bundle and Debian package in dist/, with checksums
+	PYTHON=$(abspath $(BIN))/python packaging/release dist
 
 clean:  ## remove the virtual environment, caches and the site
 	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage

@@ -2,6 +2,7 @@
 
 import configparser
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -110,3 +111,14 @@ def test_that_whatever_names_the_newest_release_names_this_version_and_its_date(
     settings = tomllib.loads(_text("pyproject.toml"))
     assert settings["project"]["dynamic"] == ["version"]
     assert settings["tool"]["hatch"]["version"] == {"path": "gpupanel/__init__.py"}
+
+
+def test_that_a_release_is_not_built_beside_what_is_there(tmp_path: Path) -> None:
+    """Its checksums would be of files that nobody has tried."""
+    old = tmp_path / "gpupanel-0.0.1.tar.gz"
+    old.touch()
+    command = (str(ROOT / "packaging" / "release"), str(tmp_path))
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 1
+    assert f"{tmp_path} is not empty" in done.stderr
+    assert list(tmp_path.iterdir()) == [old]
