@@ -76,6 +76,11 @@ def links_of(text: str) -> list[Link]:
     ]
 
 
+def index_pages() -> list[str]:
+    """The pages that the first one names, in its order."""
+    return [link.target for link in links_of(source_of("index.md")) if not link.is_image]
+
+
 def _parted(target: str) -> tuple[str, str]:
     before, _, fragment = target.partition("#")
     return before, fragment

@@ -3,14 +3,14 @@
 import re
 import tomllib
 
-from tests.guide.pages import PAGES, ROOT, links_of, source_of
+from tests.guide.pages import PAGES, ROOT, index_pages, source_of
 
 SETTINGS = (ROOT / "packaging" / "mkdocs.yml").read_text(encoding="utf-8")
 
 
 def test_that_the_site_has_the_pages_in_the_order_of_the_index() -> None:
     pages = re.findall(r"^ +- (\S+\.md)$", SETTINGS, re.MULTILINE)
-    assert pages == ["index.md", *(link.target for link in links_of(source_of("index.md")))]
+    assert pages == ["index.md", *index_pages()]
     assert sorted(pages) == PAGES
 
 
