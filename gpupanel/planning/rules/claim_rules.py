@@ -9,7 +9,7 @@ from gpupanel.domain.telemetry import ComputeMode, TelemetrySample
 from gpupanel.planning.chosen_devices import keys_in_mode, lost_keys
 from gpupanel.planning.context import PlanningContext
 from gpupanel.planning.device_fixes import on_other_gpus_here
-from gpupanel.planning.rules.compute_mode_rules import exclusive_holders
+from gpupanel.planning.other_processes import exclusive_holders
 
 
 def claimed_by_others(context: PlanningContext) -> Iterator[Problem]:
@@ -22,7 +22,7 @@ def claimed_by_others(context: PlanningContext) -> Iterator[Problem]:
         return
     claims = {each.key: each.claims for each in sample.readings if each.claims}
     claimed = [
-        gpu for gpu in context.gpus if gpu.key in claims and not exclusive_holders(context, gpu.key)
+        gpu for gpu in context.gpus if gpu.key in claims and not exclusive_holders(sample, gpu.key)
     ]
     if not claimed:
         return

@@ -13,6 +13,7 @@ from gpupanel.domain.telemetry import ComputeMode, DeviceProcess
 from gpupanel.planning.chosen_devices import keys_in_mode, lost_keys
 from gpupanel.planning.context import PlanningContext
 from gpupanel.planning.device_fixes import on_other_gpus_here, on_the_cpu
+from gpupanel.planning.other_processes import exclusive_holders
 from gpupanel.planning.visible_gpus import default_gpus
 
 
@@ -41,10 +42,12 @@ def computing_prohibited(context: PlanningContext) -> Iterator[Problem]:
 
 def held_by_one_process(context: PlanningContext) -> Iterator[Problem]:
     """Chosen GPUs that take one process at a time, and have one."""
-    held = [gpu for gpu in context.gpus if exclusive_holders(context, gpu.key)]
+    held = [gpu for gpu in context.gpus if exclusive_holders(context.known.sample, gpu.key)]
     if not held:
         return
-    holders = {each.pid: each for gpu in held for each in exclusive_holders(context, gpu.key)}
+    holders = {
+        each.pid: each for gpu in held for each in exclusive_holders(context.known.sample, gpu.key)
+    }
     named = ", ".join(_holder(process) for process in holders.values())
     claimed = [words for gpu in held if (words := _claimed(context, gpu.key))]
     since = f" ({'; '.join(dict.fromkeys(claimed))})" if claimed else ""
@@ -61,14 +64,6 @@ def held_by_one_process(context: PlanningContext) -> Iterator[Problem]:
         fix=fixes[0] if fixes else None,
         alternatives=fixes[1:],
     )
-
-
-def exclusive_holders(context: PlanningContext, key: str) -> tuple[DeviceProcess, ...]:
-    """The processes on a GPU that lets one at a time compute."""
-    reading = None if context.known.sample is None else context.known.sample.reading(key)
-    if reading is None or reading.compute_mode is not ComputeMode.EXCLUSIVE_PROCESS:
-        return ()
-    return tuple(process for process in reading.processes if not process.only_draws)
 
 
 def _holder(process: DeviceProcess) -> str:
@@ -98,7 +93,7 @@ def _fixes(context: PlanningContext, unusable: list[PhysicalDevice]) -> tuple[Fi
         for gpu in context.inventory.gpus
         if gpu.node == unusable[0].node
         and gpu.key not in gone
-        and not exclusive_holders(context, gpu.key)
+        and not exclusive_holders(context.known.sample, gpu.key)
     }
     other = on_other_gpus_here(profile, context.inventory, chosen, usable)
     return (cpu,) if other is None else (other, cpu)
