@@ -25,7 +25,7 @@ ALONE = $(shell grep -rl --include='test_*.py' 'mark\.alone' tests)
 unexport PYTHONDONTWRITEBYTECODE PYTHONPATH
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long test-slow check bench docs guide screenshots clean
+.PHONY: help run test test-long test-slow check bench docs guide screenshots release clean
 
 help:  ## say what there is
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -70,6 +70,9 @@ screenshots: $(VENV)/installed-dev  ## take the pictures of the README and of th
 	GPUPANEL_WRITE_SCREENSHOTS=1 $(BIN)/python -m pytest tests/e2e/test_screenshots.py \
 		tests/e2e/test_guide_pictures.py
 
+release: $(VENV)/installed-dev  ## build wheel, sdist, bundle and Debian package in dist/, with checksums
+	PYTHON=$(abspath $(BIN))/python packaging/release dist
+
 clean:  ## remove the virtual environment, caches and the site
 	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
 
@@ -80,11 +83,11 @@ $(VENV)/bin/python:
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
 		echo "The virtual environment could not be made. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
 
-$(VENV)/installed: pyproject.toml | $(VENV)/bin/python
+$(VENV)/installed: pyproject.toml gpupanel/__init__.py | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".$(call extras,$(CUDA))"
 	@touch $@
 
-$(VENV)/installed-dev: pyproject.toml | $(VENV)/bin/python
+$(VENV)/installed-dev: pyproject.toml gpupanel/__init__.py | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".$(call extras,dev $(CUDA))"
 	@touch $@ $(VENV)/installed
 

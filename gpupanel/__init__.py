@@ -1,3 +1,3 @@
 """A desktop control panel for training TensorFlow models on every GPU of a workstation."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

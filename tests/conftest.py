@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from gpupanel.files.cache_folder import CACHE_DIR_VARIABLE
+from gpupanel.files.gpu_claims import FOLDER_VARIABLE
 from tests.forked.processes import end_fork_servers, fork_server_pids
 
 if TYPE_CHECKING:
@@ -157,6 +158,14 @@ def _no_cuda_variables() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as monkeypatch:
         for name in ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"):
             monkeypatch.delenv(name, raising=False)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_claims(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What users of this machine hold is nothing to tests, nor the other way round."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path_factory.getbasetemp() / "no-claims"))
         yield
 
 

@@ -9,6 +9,7 @@ from gpupanel.cli.literal_console import styled
 from gpupanel.cli.output import NONE_GIVEN, shown
 from gpupanel.devices.device_text import link_between, pcie_link, throttling
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
+from gpupanel.domain.gpu_claim import claim_words
 from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, DeviceState, TelemetrySample
 from gpupanel.planning.other_processes import OtherProcesses
 
@@ -48,7 +49,8 @@ def device_details(
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim")
     table.add_column(overflow="fold")
-    lines = (*_facts(device), *_readings(device, reading), *_links(device, inventory))
+    in_use = ("in use by", (claim_words(reading.claims, sample.time_s),))
+    lines = (in_use, *_facts(device), *_readings(device, reading), *_links(device, inventory))
     for name, parts in lines:
         words = ", ".join(part for part in parts if part)
         if words:

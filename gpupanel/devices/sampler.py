@@ -1,7 +1,7 @@
 """Reads all devices together, again and again."""
 
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -17,11 +17,13 @@ from gpupanel.devices.nvml import GpuLostError
 from gpupanel.devices.slow_calls import SlowCall, SlowCallThreads
 from gpupanel.domain.cuda_variables import CudaVariables
 from gpupanel.domain.device import CPU_KEY, DeviceInventory
+from gpupanel.domain.gpu_claim import GpuClaim
 from gpupanel.domain.gpu_failure import NO_ANSWER
 from gpupanel.domain.network_access import NetworkAccess
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.problem_text import problem_sentences
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, DiskReading, TelemetrySample
+from gpupanel.files.gpu_claims import claims_of_others
 
 PATIENT_S: Final = 10.0
 """How long to wait for slow drivers where one asks only once; one that must load takes seconds."""
@@ -33,11 +35,16 @@ _REOPENING_S: Final = 1.5
 """A GPU that is out of the list for longer while the driver is opened anew counts as lost."""
 _REFRESH: Final = "refresh"
 _DISK: Final = "disk"
+_CLAIMS: Final = "claims"
 _NETWORK: Final = "network"
 _NO_ANSWER: Final = (
     "The NVIDIA driver has not answered yet. If it never does, restart the machine and examine "
     "the kernel's log."
 )
+
+
+Claims = Mapping[str, tuple[GpuClaim, ...]]
+"""Of the runs of other users, by the keys of the GPUs that they hold."""
 
 
 class DeviceSampler:
@@ -66,6 +73,7 @@ class DeviceSampler:
         cuda_variables: CudaVariables | None = None,
         shell_variables: tuple[str, ...] = (),
         environment_problems: tuple[Problem, ...] = (),
+        find_claims: Callable[[], Claims] | None = claims_of_others,
     ) -> None:
         """Cheap, a millisecond: the driver is first asked by :meth:`inventory` or :meth:`sample`.
 
@@ -84,6 +92,8 @@ class DeviceSampler:
             cuda_variables: What the inventory says that the shell leaves of the GPUs.
             shell_variables: Which others of the shell change a run, as the inventory says.
             environment_problems: What of elsewhere stands before what is installed, as it says.
+            find_claims: Asked with each sample which GPUs the runs of other users hold; ``None``:
+                nobody wants to know.
         """
         self._threads = threads or SlowCallThreads()
         self._registry = registry or GpuRegistry(
@@ -101,6 +111,8 @@ class DeviceSampler:
         self._cuda_variables = cuda_variables
         self._shell_variables = shell_variables
         self._environment_problems = environment_problems
+        self._find_claims = find_claims
+        self._claims: Claims = {}
         self._host = Host()
         self._names = ProcessNames()
         self._readers: dict[str, GpuReader] = {}
@@ -181,7 +193,7 @@ class DeviceSampler:
         # Asked before the list is taken: when it ends in between, the list has all of them.
         is_reopening = self._threads.is_busy(_REFRESH) or self._registry.is_introducing
         gpus = tuple(
-            self._reading(gpu, since_s, is_reopening=is_reopening)
+            self._with_claims(self._reading(gpu, since_s, is_reopening=is_reopening))
             for gpu in self._registry.gpus
             if self._is_read(gpu)
         )
@@ -256,6 +268,8 @@ class DeviceSampler:
             calls.append(SlowCall(nvml, reader.read))
         if self._folder is not None:
             calls.append(SlowCall(_DISK, partial(self._read_disk, self._folder)))
+        if gpus and self._find_claims is not None:
+            calls.append(SlowCall(_CLAIMS, partial(self._read_claims, self._find_claims)))
         return calls
 
     def _is_read(self, gpu: KnownGpu) -> bool:
@@ -290,6 +304,13 @@ class DeviceSampler:
 
     def _read_disk(self, folder: Path) -> None:
         self._disk = disk_reading(folder)
+
+    def _read_claims(self, find: Callable[[], Claims]) -> None:
+        self._claims = find()
+
+    def _with_claims(self, reading: DeviceReading) -> DeviceReading:
+        claims = self._claims.get(reading.key)
+        return reading if claims is None else reading.model_copy(update={"claims": claims})
 
     def _take_failures(self) -> None:
         for gpu in self._registry.gpus:

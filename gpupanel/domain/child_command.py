@@ -15,6 +15,7 @@ _PYTHON_PATH = "PYTHONPATH"
 _SEARCH_PATHS = ("PATH", "LD_LIBRARY_PATH")
 _FOLDERS = (
     *("GPUPANEL_CACHE_DIR", "GPUPANEL_CONFIG_DIR", "GPUPANEL_RUNS_DIR", "GPUPANEL_STATE_DIR"),
+    "GPUPANEL_CLAIMS_DIR",
     *("KERAS_HOME", "TFDS_DATA_DIR", "TMPDIR"),
 )
 """Variables that name a folder, which is one and the same to this process and its children."""

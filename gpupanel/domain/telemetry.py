@@ -5,6 +5,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
+from gpupanel.domain.gpu_claim import MOST_CLAIMS, GpuClaim
 from gpupanel.domain.gpu_failure import GpuFailure
 from gpupanel.domain.value import MOST_PLACES, Value
 
@@ -118,6 +119,7 @@ class DeviceReading(Value):
         ecc_uncorrected: Memory errors not mended since the driver was loaded.
         retired_pages: Memory pages or rows taken out of use for good.
         compute_mode: Which processes may compute on the GPU.
+        claims: The runs of other users that hold the GPU, by their own word.
     """
 
     key: str
@@ -146,6 +148,7 @@ class DeviceReading(Value):
     retired_pages: int | None = None
     compute_mode: ComputeMode | None = None
     processes: Annotated[tuple[DeviceProcess, ...], Field(max_length=_MOST_PROCESSES)] = ()
+    claims: Annotated[tuple[GpuClaim, ...], Field(max_length=MOST_CLAIMS)] = ()
 
 
 class DiskReading(Value):

@@ -1,7 +1,7 @@
 """Who else uses the chosen GPUs."""
 
 from gpupanel.domain.device import PhysicalDevice
-from gpupanel.domain.telemetry import DeviceProcess, TelemetrySample
+from gpupanel.domain.telemetry import ComputeMode, DeviceProcess, TelemetrySample
 from gpupanel.domain.value import Value
 
 
@@ -41,3 +41,11 @@ def other_processes(
             )
         )
     return tuple(held)
+
+
+def exclusive_holders(sample: TelemetrySample | None, key: str) -> tuple[DeviceProcess, ...]:
+    """The processes that compute on a GPU, where its mode lets one at a time; else nobody."""
+    reading = None if sample is None else sample.reading(key)
+    if reading is None or reading.compute_mode is not ComputeMode.EXCLUSIVE_PROCESS:
+        return ()
+    return tuple(process for process in reading.processes if not process.only_draws)

@@ -5,9 +5,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.files.cache_folder import cache_root
 from gpupanel.files.file_obstacles import nearest
+from gpupanel.files.gpu_claims import UnfitFolderError, check_claims_folder, claims_folder
 from gpupanel.files.locks import check_folder
 from gpupanel.files.user_folders import HomeUnknownError
 from gpupanel.runs.directory.disk_problems import disk_problem, space_problem
@@ -33,11 +34,40 @@ def examined_folders(
 ) -> "tuple[ExaminedFolder, ...]":
     """What is to be said of each folder; one that is not there is not made.
 
+    That of the claims of all users is among them where an administrator has made it.
+
     Args:
         folders: Where they are, by what they are called.
         patience_s: How long one may take to answer.
     """
-    return tuple(_examined(name, where, patience_s) for name, where in folders.items())
+    found = [_examined(name, where, patience_s) for name, where in folders.items()]
+    return (*found, *_examined_claims(claims_folder()))
+
+
+def _examined_claims(folder: Path) -> "tuple[ExaminedFolder, ...]":
+    """What is to be said of the folder of claims; nothing where nobody made it.
+
+    No run needs it, so what is wrong with it is no illness.
+    """
+    from gpupanel.devices.doctor.report import ExaminedFolder
+
+    problem = None
+    try:
+        check_claims_folder(folder)
+    except FileNotFoundError:
+        return ()
+    except UnfitFolderError as error:
+        problem = Problem(
+            code="claims_folder_unfit",
+            severity=Severity.HINT,
+            message=f"{folder} {error.reason}.",
+            hint="An administrator can mend that. Until then it is not known, or not of every "
+            "GPU, which other user trains on it.",
+            command=error.command,
+        )
+    except OSError as error:
+        problem = disk_problem(error, folder).model_copy(update={"severity": Severity.HINT})
+    return (ExaminedFolder(name="Claims of GPUs", path=str(folder), problem=problem),)
 
 
 def _examined(name: str, where: Callable[[], Path], patience_s: float) -> "ExaminedFolder":

@@ -155,7 +155,7 @@ def is_used_alike(before: TelemetrySample | None, now: TelemetrySample) -> bool:
 
 
 def _is_alike(before: DeviceReading, now: DeviceReading) -> bool:
-    if (before.key, before.state) != (now.key, now.state):
+    if (before.key, before.state, before.claims) != (now.key, now.state, now.claims):
         return False
     if [each.pid for each in before.processes] != [each.pid for each in now.processes]:
         return False

@@ -90,7 +90,8 @@ ANSWERS: Final[Mapping[str, VerbAnswer]] = {
     "devices": VerbAnswer(
         ("driver", "devices", "unresponsive"),
         "Each device has its `key` (the UUID), what does not change about it, its readings, its "
-        "`processes` and its `links`; what it does not report is null. "
+        "`processes`, its `links` and its `claims` (runs of other users that hold it: `user`, "
+        "`since_s`, `until_s`); what it does not report is null. "
         "`unresponsive` are GPUs that the driver counts and that do not answer: each has its "
         "`failure` (what the driver said, with NVML's code), its `index`, what else is known of it "
         "and `advice`. With `--cluster` the keys "

@@ -6,9 +6,13 @@ nodes of the cluster are recorded answers.
 """
 
 import os
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
+from random import Random
 
 import pytest
+from PIL import Image, ImageDraw
 from PySide6.QtCore import QPoint, QRect, QSize
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
@@ -16,6 +20,7 @@ from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.cluster import ClusterSettings, NodeState
 from gpupanel.domain.device import PhysicalDevice
+from gpupanel.domain.images_data import ImagesData
 from gpupanel.domain.memory import GrowingMemory, LimitedMemory, SplitMemory
 from gpupanel.domain.model import CnnModel, MlpModel
 from gpupanel.domain.profile import DeviceSettings, Profile
@@ -27,6 +32,9 @@ from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.panels.device_panel.device_card import DeviceCard
 from gpupanel.ui.panels.device_panel.node_section import NodeSection
 from gpupanel.ui.panels.strategy_panel.division_diagram import DivisionDiagram
+from gpupanel.ui.run_page.predict.answer_list import AnswerList
+from gpupanel.ui.run_page.predict.probability_bars import ProbabilityBars
+from gpupanel.ui.run_state import RunState
 from tests.fakes.clusters import ADDRESS, cluster_node, cluster_of
 from tests.guide.pages import GUIDE
 
@@ -210,3 +218,75 @@ def test_that_a_strategy_is_drawn(
     qtbot.waitUntil(diagram.has_plan)
     diagram.resize(480, diagram.sizeHint().height())
     _take(diagram, f"strategy-{name}", shown_theme)
+
+
+SHAPES = ("circle", "square", "triangle")
+
+
+def _draw_shapes(folder: Path, count: int, seed: int) -> None:
+    """Pictures of one's own: shapes of any size, place and colour, a folder for each kind."""
+    random = Random(seed)
+    for shape in SHAPES:
+        (folder / shape).mkdir(parents=True)
+        for number in range(count):
+            dark, light = (tuple(random.randint(*of) for _ in range(3)) for of in _TONES)
+            picture = Image.new("RGB", (48, 48), dark)
+            draw = ImageDraw.Draw(picture)
+            x, y, size = random.randint(14, 34), random.randint(14, 34), random.randint(9, 13)
+            if shape == "circle":
+                draw.ellipse((x - size, y - size, x + size, y + size), fill=light)
+            elif shape == "square":
+                draw.rectangle((x - size, y - size, x + size, y + size), fill=light)
+            else:
+                corners = ((x, y - size), (x - size, y + size), (x + size, y + size))
+                draw.polygon(corners, fill=light)
+            picture.save(folder / shape / f"IMG_{seed}{number:03}.png")
+
+
+_TONES = ((0, 90), (150, 255))
+
+
+@pytest.fixture
+def photos() -> Iterator[Path]:
+    """A folder whose path can be read in a picture."""
+    with tempfile.TemporaryDirectory(prefix="ada-") as folder:
+        _draw_shapes(Path(folder) / "photos", 160, seed=7)
+        yield Path(folder) / "photos"
+
+
+@pytest.mark.tensorflow
+def test_that_the_way_from_own_pictures_to_a_model_is_drawn(
+    qtbot: QtBot, shown_theme: theme.Theme, window: MainWindow, photos: Path, tmp_path: Path
+) -> None:
+    """The three pictures of the first page, of one real training."""
+    profile = Profile(
+        name="photos",
+        devices=DeviceSettings(visible=("cpu",)),
+        data=ImagesData(
+            path=str(photos), image_size=(48, 48), validation_fraction=0.2, stratify=True
+        ),
+        model=CnnModel(filters=(16, 32, 64), hidden=(64,)),
+        training=TrainingSettings(epochs=20, global_batch_size=32),
+    )
+    _open(window, profile)
+    qtbot.waitUntil(lambda: window.session.buttons.start, timeout=60_000)
+    qtbot.waitUntil(lambda: not window.core.preview_loader.is_busy(), timeout=60_000)
+    qtbot.wait(1_000)  # the little pictures are drawn one by one
+    _take(window.session_page.data, "first-data", shown_theme, height=436)
+    window.control.start()
+    qtbot.waitUntil(lambda: window.session.run_state is RunState.ENDED, timeout=300_000)
+    live = window.live_page
+    qtbot.waitUntil(lambda: live.predictions.single.isEnabled(), timeout=30_000)
+    qtbot.wait(1_000)  # plots are drawn on a timer
+    _take(live.findChild(QWidget, "loss_plot"), "first-curves", shown_theme)
+    _draw_shapes(tmp_path / "new", 1, seed=8)
+    window.resize(1150, 800)
+    live.tabs.show_page(live.predictions)
+    asked = tuple(str(file) for file in sorted((tmp_path / "new").rglob("*.png")))
+    live.predictions.single.give(asked)
+    answers = live.findChild(AnswerList)
+    assert isinstance(answers, AnswerList)
+    bars = answers.findChildren(ProbabilityBars)
+    qtbot.waitUntil(lambda: all(each.isVisibleTo(answers) for each in bars), timeout=120_000)
+    qtbot.wait(500)
+    _take(answers, "first-answers", shown_theme, height=500)

@@ -7,15 +7,6 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[2]
 GUIDE = ROOT / "resources" / "guide"
 PAGES = sorted(path.name for path in GUIDE.glob("*.md"))
-GENERATED = (
-    "environment.md",
-    "problems.md",
-    "problems-data.md",
-    "problems-programs.md",
-    "problems-hosts.md",
-    "profile.md",
-    "terminal.md",
-)
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _HEADING = re.compile(r"^(#{1,6}) (.+)$", re.MULTILINE)
@@ -83,6 +74,11 @@ def links_of(text: str) -> list[Link]:
         Link(bool(mark), *_parted(target))
         for mark, _, target in _LINK.findall(_FENCE.sub("", text))
     ]
+
+
+def index_pages() -> list[str]:
+    """The pages that the first one names, in its order."""
+    return [link.target for link in links_of(source_of("index.md")) if not link.is_image]
 
 
 def _parted(target: str) -> tuple[str, str]:

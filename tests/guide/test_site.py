@@ -3,14 +3,14 @@
 import re
 import tomllib
 
-from tests.guide.pages import PAGES, ROOT, links_of, source_of
+from tests.guide.pages import PAGES, ROOT, index_pages, source_of
 
 SETTINGS = (ROOT / "packaging" / "mkdocs.yml").read_text(encoding="utf-8")
 
 
 def test_that_the_site_has_the_pages_in_the_order_of_the_index() -> None:
     pages = re.findall(r"^ +- (\S+\.md)$", SETTINGS, re.MULTILINE)
-    assert pages == ["index.md", *(link.target for link in links_of(source_of("index.md")))]
+    assert pages == ["index.md", *index_pages()]
     assert sorted(pages) == PAGES
 
 
@@ -19,6 +19,15 @@ def test_that_the_site_loads_nothing_from_elsewhere() -> None:
     # It loads a script from the web.
     assert "offline" not in SETTINGS
     assert "://" not in SETTINGS
+
+
+def test_that_codes_of_problems_stay_whole() -> None:
+    """The theme breaks links and code anywhere, and cuts the contents at the column's end."""
+    assert "\nextra_css:\n  - site.css\n" in SETTINGS
+    style = source_of("site.css")
+    broken, cut = re.findall(r"\n([^{}/*]+)\{\s+(?:word-break: normal|overflow: visible);", style)
+    assert {each.strip() for each in broken.split(",")} >= {".md-typeset a", ".md-typeset code"}
+    assert cut.strip() == ".md-nav--secondary .md-ellipsis"
 
 
 def test_that_what_is_wrong_with_the_site_fails() -> None:

@@ -1,3 +1,5 @@
+import time
+
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
@@ -5,6 +7,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QPushButton
 
 from gpupanel.domain.cuda_variables import CudaVariables
 from gpupanel.domain.device import CPU_KEY, DeviceInventory, UnresponsiveGpu
+from gpupanel.domain.gpu_claim import GpuClaim
 from gpupanel.domain.gpu_failure import ASLEEP, NO_ANSWER, GpuFailure
 from gpupanel.domain.memory import (
     AllMemory,
@@ -493,3 +496,30 @@ def test_that_a_problem_below_the_devices_is_as_wide_as_their_cards(panel, qtbot
     qtbot.waitUntil(lambda: bar.maximum() == 0 and ends_alike())
     panel.resize(320, 520)
     qtbot.waitUntil(lambda: bar.maximum() > 0 and ends_alike())
+
+
+def test_that_a_card_says_whose_run_holds_the_gpu_since_when_and_until_when(panel):
+    now_s = time.time()
+    claim = GpuClaim(user="<b>ada</b>", since_s=now_s - 60.0, until_s=now_s + 3_600.0)
+    held = DeviceReading(key="GPU-4090", claims=(claim,))
+    panel.setInventory(TWO_UNEQUAL)
+    panel.setSample(TelemetrySample(time_s=now_s, readings=(held,)))
+    words = f"In use by {claim.words(now_s)}"
+    assert words in seen_texts(card(panel, "GPU-4090"))
+    assert words not in seen_texts(card(panel, "GPU-3060"))
+    # Folded, too: it is what somebody looks for who wants to train.
+    card(panel, "GPU-4090").setOpen(is_open=False)
+    assert words in seen_texts(card(panel, "GPU-4090"))
+    panel.setSample(TelemetrySample(time_s=now_s, readings=(DeviceReading(key="GPU-4090"),)))
+    assert words not in seen_texts(card(panel, "GPU-4090"))
+
+
+def test_that_a_lost_gpu_that_somebody_holds_says_both(panel):
+    now_s = time.time()
+    claim = GpuClaim(user="ada", since_s=now_s)
+    lost = DeviceReading(key="GPU-4090", state=DeviceState.LOST, claims=(claim,))
+    panel.setInventory(TWO_UNEQUAL)
+    panel.setSample(TelemetrySample(time_s=now_s, readings=(lost,)))
+    said = seen_texts(card(panel, "GPU-4090"))
+    assert "Lost: it stopped answering" in said
+    assert f"In use by {claim.words(now_s)}" in said

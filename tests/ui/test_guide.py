@@ -192,11 +192,11 @@ def test_that_a_search_finds_page_heading_and_line_and_enter_goes_there(qtbot, g
     assert not contents(guide).isVisible()
     found = shown_results(guide)
     assert found[0] == (
-        "Problems › slow_pcie_link\n"  # noqa: RUF001 - between a page and its heading
+        "Problems that are measured › slow_pcie_link\n"  # noqa: RUF001 - between a page and its heading
         "A GPU is connected by few lanes or an old generation of PCI Express."
     )
     qtbot.keyClick(search(guide), Qt.Key.Key_Return)
-    assert guide.page == "problems.md"
+    assert guide.page == "problems-measured.md"
     assert text(guide).textCursor().block().text().startswith("A GPU is connected by few lanes")
     assert text(guide).viewport().rect().contains(text(guide).cursorRect())
     marked = {each.cursor.selectedText().casefold() for each in text(guide).extraSelections()}
@@ -337,12 +337,12 @@ def test_that_images_of_the_guide_are_shown_in_the_colours_of_the_theme(qapp, gu
 
 def test_that_a_change_of_theme_keeps_the_place(qapp, guide):
     before = theme.current()
-    text(guide).anchorClicked.emit(QUrl("problems.md#cpu_quota"))
+    text(guide).anchorClicked.emit(QUrl("problems-measured.md#cpu_quota"))
     place = text(guide).verticalScrollBar().value()
     assert place > 1000
     try:
         theme.show(qapp, theme.DARK if before is theme.LIGHT else theme.LIGHT)
-        assert guide.page == "problems.md"
+        assert guide.page == "problems-measured.md"
         assert text(guide).verticalScrollBar().value() == place
     finally:
         theme.show(qapp, before)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from gpupanel.domain.data import DigitsData, NpzData
+from gpupanel.domain.gpu_claim import GpuClaim
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.model import SavedModel
 from gpupanel.domain.preview import DataPreview
@@ -155,6 +156,22 @@ def test_that_who_uses_a_device_is_known_also_when_its_memory_did_not_change(qtb
     assert preparer.asked[-1][2].sample.readings[0].processes == (DeviceProcess(pid=7),)
 
 
+def test_that_a_run_of_another_user_is_warned_of_as_soon_as_it_holds_a_gpu(qtbot):
+    """It holds the GPU before its process has taken any of the memory."""
+    session = Session()
+    session.set_inventory(TWO_UNEQUAL)
+    free, other = (DeviceReading(key=gpu.key) for gpu in TWO_UNEQUAL.gpus)
+    held = free.model_copy(update={"claims": (GpuClaim(user="ada", since_s=1.0),)})
+
+    def is_warned() -> bool:
+        return "gpu_claimed" in [each.code for each in session.preparation.problems]
+
+    for reading in (free, held, free):
+        session.set_sample(TelemetrySample(time_s=9.0, readings=(reading, other)))
+        qtbot.waitUntil(lambda reading=reading: is_warned() is bool(reading.claims))
+        qtbot.wait(50)
+
+
 def test_that_the_memory_a_run_takes_is_no_problem_of_the_next(qtbot):
     preparer = _CountingPreparer()
     session = Session(preparer)
@@ -240,7 +257,7 @@ def test_that_a_gpu_that_tensorflow_was_not_built_for_becomes_a_problem_once_the
     assert after - before == {"tensorflow_without_cuda"}
 
 
-def _sample(*lost):
+def _answers(*lost):
     return TelemetrySample(
         time_s=0.0,
         readings=tuple(
@@ -257,25 +274,25 @@ def test_that_a_chosen_gpu_that_is_lost_before_the_start_is_a_problem(qtbot):
     session = Session()
     session.set_inventory(TWO_UNEQUAL)
     session.edit(Profile(devices=DeviceSettings(visible=("GPU-4090",))))
-    session.set_sample(_sample())
+    session.set_sample(_answers())
     assert session.prepare_now().is_startable
 
     with qtbot.waitSignal(session.preparationChanged):
-        session.set_sample(_sample("GPU-4090"))
+        session.set_sample(_answers("GPU-4090"))
 
     (problem,) = session.preparation.problems
     assert problem.code == "device_lost"
     assert not session.buttons.start
     assert session.state_text == "1 problem to fix"
     with qtbot.waitSignal(session.preparationChanged):
-        session.set_sample(_sample())
+        session.set_sample(_answers())
     assert session.buttons.start
 
 
 def test_that_a_lost_gpu_that_nobody_named_is_reported_and_left_out(qtbot):
     session = Session()
     session.set_inventory(TWO_UNEQUAL)
-    session.set_sample(_sample("GPU-4090"))
+    session.set_sample(_answers("GPU-4090"))
 
     preparation = session.prepare_now()
 

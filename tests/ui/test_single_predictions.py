@@ -772,6 +772,27 @@ def test_that_answers_stand_below_where_they_have_no_room_beside(qtbot, desk):
     assert desk.area.width() == needed - 1
 
 
+def test_that_answers_go_below_as_soon_as_they_need_more_room(qtbot, desk):
+    """As they do once they are shown: before that nobody knows their fonts."""
+    desk.open(qtbot)
+    answers, place = desk.area.answers, QWidget()
+    qtbot.addWidget(place)
+    desk.area.setParent(place)
+    desk.area.show()
+    place.resize(1000, 600)
+    place.show()
+
+    def left_of_answers() -> int:
+        return answers.mapTo(desk.area, QPoint(0, 0)).x()
+
+    desk.area.resize(320 + 16 + answers.minimumSizeHint().width() + 50, 500)
+    qtbot.waitUntil(lambda: left_of_answers() > 300)
+    answers.setStyleSheet("QPushButton { min-width: 120px; }")
+    qtbot.waitUntil(lambda: left_of_answers() == 0)
+    answers.setStyleSheet("")
+    qtbot.waitUntil(lambda: left_of_answers() > 300)
+
+
 def test_that_a_row_says_what_will_stand_in_its_place_while_the_model_is_loaded(qtbot):
     row = RowInput()
     qtbot.addWidget(row)

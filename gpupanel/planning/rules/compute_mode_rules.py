@@ -7,11 +7,13 @@ Guide, "Compute Modes"): a run would start and fail at its first use of the GPU.
 from collections.abc import Iterator
 
 from gpupanel.domain.device import PhysicalDevice
+from gpupanel.domain.gpu_claim import claim_words
 from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.telemetry import ComputeMode, DeviceProcess
 from gpupanel.planning.chosen_devices import keys_in_mode, lost_keys
 from gpupanel.planning.context import PlanningContext
 from gpupanel.planning.device_fixes import on_other_gpus_here, on_the_cpu
+from gpupanel.planning.other_processes import exclusive_holders
 from gpupanel.planning.visible_gpus import default_gpus
 
 
@@ -40,18 +42,22 @@ def computing_prohibited(context: PlanningContext) -> Iterator[Problem]:
 
 def held_by_one_process(context: PlanningContext) -> Iterator[Problem]:
     """Chosen GPUs that take one process at a time, and have one."""
-    held = [gpu for gpu in context.gpus if _holders(context, gpu.key)]
+    held = [gpu for gpu in context.gpus if exclusive_holders(context.known.sample, gpu.key)]
     if not held:
         return
-    holders = {each.pid: each for gpu in held for each in _holders(context, gpu.key)}
+    holders = {
+        each.pid: each for gpu in held for each in exclusive_holders(context.known.sample, gpu.key)
+    }
     named = ", ".join(_holder(process) for process in holders.values())
+    claimed = [words for gpu in held if (words := _claimed(context, gpu.key))]
+    since = f" ({'; '.join(dict.fromkeys(claimed))})" if claimed else ""
     fixes = _fixes(context, held)
     yield Problem(
         code="gpu_held_exclusively",
         severity=Severity.WARNING,
         field="devices.visible",
         message=f"{_names(context, held)}: the compute mode lets one process at a time use it, "
-        f"and {named} has it now. The run fails if that does not end before.",
+        f"and {named} has it now{since}. The run fails if that does not end before.",
         hint="Use another GPU, or wait: a run of the queue starts when it is free. The command "
         "lets several processes use it.",
         command=_command(held),
@@ -60,15 +66,15 @@ def held_by_one_process(context: PlanningContext) -> Iterator[Problem]:
     )
 
 
-def _holders(context: PlanningContext, key: str) -> tuple[DeviceProcess, ...]:
-    reading = None if context.known.sample is None else context.known.sample.reading(key)
-    if reading is None or reading.compute_mode is not ComputeMode.EXCLUSIVE_PROCESS:
-        return ()
-    return tuple(process for process in reading.processes if not process.only_draws)
-
-
 def _holder(process: DeviceProcess) -> str:
     return f"{process.name or 'a process'} ({process.pid})"
+
+
+def _claimed(context: PlanningContext, key: str) -> str:
+    """What the gpupanel of another user says of a GPU, in words; empty where none does."""
+    sample = context.known.sample
+    reading = None if sample is None else sample.reading(key)
+    return "" if sample is None or reading is None else claim_words(reading.claims, sample.time_s)
 
 
 def _fixes(context: PlanningContext, unusable: list[PhysicalDevice]) -> tuple[Fix, ...]:
@@ -85,7 +91,9 @@ def _fixes(context: PlanningContext, unusable: list[PhysicalDevice]) -> tuple[Fi
     usable = {
         gpu.key
         for gpu in context.inventory.gpus
-        if gpu.node == unusable[0].node and gpu.key not in gone and not _holders(context, gpu.key)
+        if gpu.node == unusable[0].node
+        and gpu.key not in gone
+        and not exclusive_holders(context.known.sample, gpu.key)
     }
     other = on_other_gpus_here(profile, context.inventory, chosen, usable)
     return (cpu,) if other is None else (other, cpu)

@@ -7,6 +7,7 @@ from gpupanel.domain.problem import Problem
 from gpupanel.planning.context import PlanningContext
 from gpupanel.planning.rules import (
     all_reduce_rules,
+    claim_rules,
     class_rules,
     cluster_rules,
     compute_mode_rules,
@@ -48,6 +49,7 @@ _OF_DEVICES: Final[tuple[Rule, ...]] = (
     device_rules.unresponsive_devices,
     compute_mode_rules.computing_prohibited,
     compute_mode_rules.held_by_one_process,
+    claim_rules.claimed_by_others,
     visibility_rules.hidden_gpus,
     visibility_rules.numbers_not_sure,
     visibility_rules.named_and_hidden,

@@ -106,6 +106,10 @@ _NEVER_PASS: Final = frozenset(
 """Problems with a cluster that somebody has to do something about."""
 
 
+_HELD_BY_OTHERS: Final = frozenset({"gpu_held_exclusively", "gpu_claimed"})
+"""Whoever starts a run by hand has read that; nobody reads it while the queue does."""
+
+
 def _on_free_device(
     entry: QueueEntry,
     profile: Profile,
@@ -136,7 +140,7 @@ def _on_machine(
     preparation = prepare(machine, profile)
     plan, problems = preparation.plan, preparation.problems
     devices = {} if plan is None else held_devices(plan)
-    held = next((each for each in problems if each.code == "gpu_held_exclusively"), None)
+    held = next((each for each in problems if each.code in _HELD_BY_OTHERS), None)
     if preparation.is_startable and held is not None:
         return Candidate(entry, devices, profile, plan, obstacle=f"Waits: {held.message}")
     if preparation.is_startable:

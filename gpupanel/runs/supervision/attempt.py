@@ -19,6 +19,7 @@ from gpupanel.runs.directory.log_since import LogSince
 from gpupanel.runs.following.event_tail import Part
 from gpupanel.runs.processes.process_ends import wait_for_end
 from gpupanel.runs.supervision.attempt_setup import AttemptSetup
+from gpupanel.runs.supervision.checked_run import CheckedRun
 from gpupanel.runs.supervision.cluster_gang import ClusterGang
 from gpupanel.runs.supervision.exit_reading import FinishedAttempt, RunResult
 from gpupanel.runs.supervision.finding_watch import FindingWatch
@@ -51,7 +52,8 @@ class Attempt:
         self._logs = [LogSince(layout.process_log(place)) for place in range(len(plan.gang))]
         self._shortages = ShortageWatch(plan, self._logs)
         listener = _listener(setup.findings, self._shortages)
-        self._reports = GangReports(layout.events, setup.events, listener)
+        epochs = _epochs_of(setup.run)
+        self._reports = GangReports(layout.events, setup.events, listener, epochs)
         self._gang = self._make_gang()
         self._watchdog = GangWatchdog(setup, self._gang, self._reports)
         self._end = GangEnd(setup, self._gang, self._reports, self._watchdog)
@@ -109,6 +111,7 @@ class Attempt:
             self._report_notices()
             self._report_jump()
             self._read_events()
+            self._setup.claims.expect_end(self._reports.status.seconds_left)
             self._watchdog.act()
             if findings is not None and not self._watchdog.stop_requested:
                 findings.look(self._setup.report)
@@ -213,6 +216,14 @@ class Attempt:
 
     def _report(self, problem: Problem) -> None:
         self._setup.report(ProblemReported(time_s=time.time(), problem=problem))
+
+
+def _epochs_of(run: CheckedRun) -> int:
+    """Those that a run is to train; 0 where its profile cannot be read: the trainer says so."""
+    try:
+        return run.profile().epochs_to_train
+    except ProblemError:
+        return 0
 
 
 def _listener(findings: FindingWatch | None, shortages: ShortageWatch) -> Callable[[Part], None]:

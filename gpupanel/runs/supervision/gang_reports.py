@@ -33,6 +33,7 @@ class GangReports:
         path: The run's file of events.
         events: Its events, read up to where the attempt begins.
         listener: Called with each event; steps that follow each other come in bulk.
+        epochs: That are to be trained; 0: it trains nothing, or nobody knows.
 
     Attributes:
         status: The sum of the events so far.
@@ -42,8 +43,10 @@ class GangReports:
         longest_silence_s: Between two reports, from the first step on.
     """
 
-    def __init__(self, path: Path, events: LineTail, listener: Callable[[Part], None]) -> None:
-        self.status = RunStatus()
+    def __init__(
+        self, path: Path, events: LineTail, listener: Callable[[Part], None], epochs: int
+    ) -> None:
+        self.status = RunStatus(epoch_total=epochs)
         self.data: DataPreview | None = None
         self.last_reports: dict[int, TrainingEnded] = {}
         self.last_event_s = time.monotonic()

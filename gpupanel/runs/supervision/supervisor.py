@@ -42,6 +42,7 @@ from gpupanel.runs.supervision.checked_run import CheckedRun, FailedChanges
 from gpupanel.runs.supervision.energy_meter import EnergyMeter
 from gpupanel.runs.supervision.exit_reading import FinishedAttempt, RunResult
 from gpupanel.runs.supervision.finding_watch import FindingWatch
+from gpupanel.runs.supervision.gpu_claims import GpuClaims
 from gpupanel.runs.supervision.gpu_loss import GpuLossResponse, GpuLossWatch
 from gpupanel.runs.supervision.memory.gpu_watch import GpuMemoryWatch
 from gpupanel.runs.supervision.memory.response import ShortageResponse
@@ -153,6 +154,7 @@ class Supervisor:
         keys = frozenset(device.key for device in plan.devices)
         variables = variables_of_plan(plan)
         telemetry = TelemetryRecorder(self._layout, listen, node_samples, keys, variables)
+        claims = GpuClaims()
         telemetry.start()
         try:
             failed = FailedChanges(self._layout, self._append).report
@@ -170,6 +172,7 @@ class Supervisor:
                 events=self._events,
                 requests=self._stop_requests,
                 gpus=gpus,
+                claims=claims,
                 node_samples=node_samples or NodeSamples(),
             )
             with _task_readings(plan, node_samples):
@@ -178,6 +181,7 @@ class Supervisor:
                 self._await_memory(memory, telemetry)
                 return self._end(attempt)
         finally:
+            claims.release()
             telemetry.stop()
 
     def _run_attempts(
@@ -186,6 +190,7 @@ class Supervisor:
         """Run one attempt after another; gives the last one."""
         while True:
             setup = replace(setup, findings=self._findings)
+            setup.claims.hold(setup.plan)
             attempt = Attempt(setup)
             try:
                 finished = attempt.run()

@@ -131,7 +131,7 @@ class TelemetryRecorder:
         from gpupanel.devices.sampler import DeviceSampler
 
         # The run uses them, so they are awake; others are left asleep.
-        return DeviceSampler(keys=self._keys, cuda_variables=self._cuda_variables)
+        return DeviceSampler(keys=self._keys, cuda_variables=self._cuda_variables, find_claims=None)
 
     def _pause(self) -> bool:
         """Wait until the next sample is due; whether there is to be one."""

@@ -18,6 +18,7 @@ import pytest
 from gpupanel.devices.gpus.registry import REFRESH_INTERVAL_S, GpuRegistry
 from gpupanel.devices.sampler import DeviceSampler
 from gpupanel.domain.device import CPU_KEY, UnresponsiveGpu
+from gpupanel.domain.gpu_claim import GpuClaim
 from gpupanel.domain.gpu_failure import GpuFailure
 from gpupanel.domain.network_access import NetworkAccess
 from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, DeviceState
@@ -447,3 +448,32 @@ def test_that_who_asks_only_once_waits_for_who_could_reach_a_run() -> None:
 
     with DeviceSampler(wait_s=10.0, ask_network=ask) as sampler:
         assert sampler.inventory().network == NetworkAccess(other_users=("ann",))
+
+
+@pytest.mark.usefixtures("nvml_in_process")
+def test_that_claims_of_others_stand_with_the_gpus_that_they_are_to() -> None:
+    claim = GpuClaim(user="ada", since_s=1_000.0)
+    found = {RTX_4090.uuid: (claim,), "GPU-that-is-not-here": (claim,)}
+    with DeviceSampler(find_claims=lambda: found) as sampler:
+        sampler.inventory()
+        readings = {each.key: each.claims for each in sampler.sample().readings}
+        assert readings == {RTX_4090.uuid: (claim,), RTX_3060.uuid: (), CPU_KEY: ()}
+        found.clear()
+        assert not any(each.claims for each in sampler.sample().readings)
+
+
+@pytest.mark.usefixtures("nvml_in_process")
+def test_that_a_folder_of_claims_that_hangs_holds_up_no_reading() -> None:
+    goes_on = threading.Event()
+
+    def wait() -> dict[str, tuple[GpuClaim, ...]]:
+        goes_on.wait(30.0)
+        return {}
+
+    with DeviceSampler(find_claims=wait) as sampler:
+        sampler.inventory()
+        assert len(sampler.sample().readings) == 3
+        begun_s = time.monotonic()
+        assert sampler.sample().reading(RTX_4090.uuid).state is DeviceState.OK
+        assert time.monotonic() - begun_s < 10.0
+        goes_on.set()

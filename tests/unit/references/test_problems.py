@@ -11,10 +11,7 @@ from tests.unit import problem_codes
 from tests.unit.problem_codes import codes, unknown_codes
 
 GUIDE = Path(__file__).parents[3] / "resources/guide"
-PAGE = "\n".join(
-    (GUIDE / name).read_text(encoding="utf-8")
-    for name in ("problems.md", "problems-data.md", "problems-programs.md", "problems-hosts.md")
-)
+PAGE = "\n".join(page.read_text(encoding="utf-8") for page in sorted(GUIDE.glob("problems*.md")))
 CHAPTERS = {
     title: re.findall(r"^### (\w+)$", text, re.MULTILINE)
     for title, text in re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)
@@ -24,7 +21,7 @@ LISTED = [code for chapter in CHAPTERS.values() for code in chapter]
 
 def test_that_every_code_of_the_package_has_its_entry() -> None:
     missing = sorted(codes().difference(LISTED))
-    assert missing == [], "give them a meaning, a cause and a fix in resources/guide/problems.md"
+    assert missing == [], "give them a meaning, a cause and a fix in resources/guide/problems*.md"
 
 
 def test_that_no_entry_is_of_a_code_that_is_gone() -> None:
@@ -85,7 +82,7 @@ def test_that_every_code_has_its_meaning_cause_and_fix() -> None:
     entry = re.compile(
         r"### (\w+)\n\n(.+?)\n\n- \*\*Cause:\*\* (.+?)\n- \*\*Fix:\*\* (.+?)\n+", re.S
     )
-    entries = [part for part in re.split(r"^(?=##)", PAGE, flags=re.M) if part.startswith("###")]
+    entries = [part for part in re.split(r"^(?=#+ )", PAGE, flags=re.M) if part.startswith("###")]
     assert len(entries) == len(LISTED)
     for part in entries:
         found = entry.fullmatch(part)

@@ -12,12 +12,17 @@ from typer.testing import CliRunner
 
 from gpupanel.cli.app import app
 from gpupanel.cli.verbs import check as check_verb
-from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.problem import ProblemError, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.files import locks
+from gpupanel.files.gpu_claims import FOLDER_VARIABLE
 from gpupanel.planning.prepare import Preparation
 from gpupanel.runs.directory import disk_problems
-from gpupanel.runs.folder_examination import folder_problem, folder_problem_in_time
+from gpupanel.runs.folder_examination import (
+    examined_folders,
+    folder_problem,
+    folder_problem_in_time,
+)
 from gpupanel.runs.launcher import reserve_run
 
 Fault = Callable[[pytest.MonkeyPatch, Path], Path]
@@ -147,3 +152,34 @@ def test_that_a_disk_that_does_not_answer_is_waited_for_no_longer_than_that(
     never.set()
     assert problem is not None
     assert problem.code == "disk_not_answering"
+
+
+def test_that_the_folder_of_claims_is_examined_where_an_administrator_made_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claims = tmp_path / "claims of all"
+    monkeypatch.setenv(FOLDER_VARIABLE, str(claims))
+    assert examined_folders({}) == ()
+    claims.mkdir()
+    claims.chmod(0o1777)
+    (examined,) = examined_folders({})
+    assert (examined.path, examined.problem) == (str(claims), None)
+    claims.chmod(0o777)
+    (examined,) = examined_folders({})
+    assert examined.problem is not None
+    assert examined.problem.code == "claims_folder_unfit"
+    assert examined.problem.command == f"sudo chmod +t '{claims}'"
+    claims.chmod(0o1777)
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    (examined,) = examined_folders({})
+    assert examined.problem is not None
+    assert "is not for this user" in examined.problem.message
+    # Who may not take part can train all the same.
+    assert examined.problem.severity is Severity.HINT
+    claims.rmdir()
+    claims.touch()
+    monkeypatch.undo()
+    monkeypatch.setenv(FOLDER_VARIABLE, str(claims))
+    (examined,) = examined_folders({})
+    assert examined.problem is not None
+    assert examined.problem.severity is Severity.HINT

@@ -1,6 +1,8 @@
 """The card of one device."""
 
-from PySide6.QtCore import QSignalBlocker, Signal, Slot
+import time
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
 from gpupanel.domain.device import PhysicalDevice
@@ -57,6 +59,7 @@ class DeviceCard(QFrame):
         self._head = CardHead(device, color, label)
         self._state = QLabel()
         self._state.setWordWrap(True)
+        self._state.setTextFormat(Qt.TextFormat.PlainText)
         self.readings = ReadingsView(device, color)
         """What the device does."""
         self.memory = MemoryEditor()
@@ -208,7 +211,7 @@ class DeviceCard(QFrame):
         self.readings.bar.setMovable(self._is_open and self._is_in_use)
 
     def _show_state(self) -> None:
-        words = device_state.words(self._reading)
+        words = device_state.words(self._reading, time.time())
         is_lost = device_state.is_lost(self._reading)
         self._state.setText(words or (_PARTITIONED if self._is_partitioned else ""))
         set_tone(self._state, Tone.ERROR if is_lost else Tone.MUTED)

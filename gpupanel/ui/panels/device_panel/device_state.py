@@ -1,7 +1,8 @@
-"""What a card says of a device that does not answer, or is not asked."""
+"""What a card says of a device that does not answer, is not asked, or is in use by others."""
 
 from typing import Final
 
+from gpupanel.domain.gpu_claim import claim_words
 from gpupanel.domain.telemetry import DeviceReading, DeviceState
 
 _LEFT: Final = {
@@ -15,10 +16,25 @@ def is_lost(reading: DeviceReading | None) -> bool:
     return reading is not None and reading.state in (DeviceState.LOST, DeviceState.NO_ANSWER)
 
 
-def words(reading: DeviceReading | None) -> str:
-    """What came back from it, and what to do; why it is not asked; empty where it answers."""
-    if reading is None or not is_lost(reading):
-        return "" if reading is None else _LEFT.get(reading.state, "")
+def words(reading: DeviceReading | None, now_s: float) -> str:
+    """What is out of the ordinary about it, a line each; empty where nothing is.
+
+    What came back from it, and what to do; why it is not asked; whose run holds it.
+
+    Args:
+        reading: What it reported; ``None``: nothing yet.
+        now_s: The present, seconds since the epoch (UTC).
+    """
+    if reading is None:
+        return ""
+    claims = claim_words(reading.claims, now_s)
+    held = f"In use by {claims}" if claims else ""
+    return "\n".join(line for line in (_state(reading), held) if line)
+
+
+def _state(reading: DeviceReading) -> str:
+    if not is_lost(reading):
+        return _LEFT.get(reading.state, "")
     failure = reading.failure
     head = "Lost: it stopped answering" if reading.state is DeviceState.LOST else "Does not answer"
     if failure is None:

@@ -1,6 +1,6 @@
 """Single examples on the left, what the model says of them on the right."""
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QHideEvent,
     QKeySequence,
@@ -148,6 +148,13 @@ class SingleExamples(QWidget):
             return False
         self.picturesGiven.emit(paths)
         return True
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        # How much room answers need is known once they are shown, and changes with what is above.
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._lay_out(is_narrow=self._is_narrow())
+        return super().event(event)
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from gpupanel.domain.cuda_variables import CudaVariables
+from gpupanel.domain.gpu_claim import GpuClaim
 from gpupanel.domain.memory import LimitedMemory
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import parse_profile
@@ -182,3 +183,17 @@ def test_that_a_gpu_that_another_process_holds_exclusively_is_passed_by_or_waite
     assert desk.devices(left_open) == [GPU_B]
     assert desk.entry(named).state is EntryState.WAITING
     assert "python (1) has it now" in desk.entry(named).waits
+
+
+def test_that_a_gpu_that_a_run_of_another_user_holds_is_passed_by_or_waited_for(desk: Desk) -> None:
+    claim = GpuClaim(user="ada", since_s=1_000.0, until_s=9_000.0)
+    held = DeviceReading(key=GPU_A, claims=(claim,))
+    desk.machine = replace(MACHINE, sample=TelemetrySample(time_s=2_000.0, readings=(held,)))
+    left_open, named = desk.add(), desk.add(profile_on(GPU_A))
+    desk.scheduler.step()
+    assert desk.devices(left_open) == [GPU_B]
+    assert desk.entry(named).state is EntryState.WAITING
+    assert f"({claim.words(2_000.0)})" in desk.entry(named).waits
+    desk.machine = MACHINE
+    desk.scheduler.step()
+    assert desk.devices(named) == [GPU_A]
