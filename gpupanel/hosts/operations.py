@@ -8,6 +8,7 @@ from pydantic import Field
 from gpupanel.devices.doctor.report import DoctorReport
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
+from gpupanel.domain.model_export import ModelExport, ModelExportRequest
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.request import Request
@@ -299,6 +300,20 @@ class QueueDone(Value):
     untrusted: tuple[CodeThere, ...] = ()
 
 
+class FilePiece(Value):
+    """A piece of a file that was made there, and is wanted here.
+
+    Attributes:
+        path: Below the folder that is written, ``variables/variables.index``.
+        content: Its bytes.
+        is_first: The file begins with it.
+    """
+
+    path: Annotated[str, Field(max_length=1_024)]
+    content: Bytes = ""
+    is_first: bool = False
+
+
 class FolderWanted(Value):
     """A folder there whose content a person wants to see; empty: their home."""
 
@@ -348,4 +363,5 @@ IMPORT: Final = Operation("import", Nothing, Nothing, Word)
 FILES: Final = Operation("files", FolderWanted, Nothing, FolderListing)
 QUEUE: Final = Operation("queue", Nothing, QueueNews, Nothing)
 QUEUE_ACT: Final = Operation("queue act", QueueWanted, Nothing, QueueDone)
+EXPORT: Final = Operation("export", ModelExportRequest, FilePiece, ModelExport)
 DOCTOR: Final = Operation("doctor", Nothing, Nothing, DoctorReport)

@@ -11,7 +11,9 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.hosts.here.host import OtherMachine
 from gpupanel.hosts.here.link import LinkCondition
+from gpupanel.hosts.here.received_files import ReceivedFiles
 from gpupanel.hosts.lines import MOST_LINE_BYTES, PROTOCOL
+from gpupanel.hosts.operations import FilePiece
 from gpupanel.runs.history.summaries import list_runs
 from tests.patience import wait_until
 
@@ -190,6 +192,26 @@ def test_that_a_command_there_with_odd_characters_stays_one_word():
     words = shlex.split(script)
     assert words[:2] == ["sh", "-ec"]
     assert shlex.split(words[2].rpartition("exec ")[2])[0] == "/opt/my tools/'x; touch /tmp/evil'"
+
+
+BAD_PATHS = ["../x", "/etc/x", "a/../../x", "", ".", "a/b/c/d/e/f/g/h/i", "a\0"]
+
+
+@pytest.mark.parametrize("path", BAD_PATHS)
+def test_that_a_file_that_a_host_sends_is_written_below_its_folder_alone(tmp_path, path):
+    folder = tmp_path / "received"
+    folder.mkdir()
+    with pytest.raises(ProblemError):
+        ReceivedFiles(folder).take(FilePiece(path=path, content="x", is_first=True))
+    assert everything_below(tmp_path) == {"received"}
+
+
+def test_that_a_file_that_a_host_sends_is_whole(tmp_path):
+    received = ReceivedFiles(tmp_path)
+    received.take(FilePiece(path="variables/index", is_first=True))
+    for piece in ("\x00\xff", "", "abc"):
+        received.take(FilePiece(path="variables/index", content=piece))
+    assert (tmp_path / "variables" / "index").read_bytes() == b"\x00\xffabc"
 
 
 def test_that_copies_are_private_to_their_owner(told):

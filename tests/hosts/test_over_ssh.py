@@ -14,6 +14,7 @@ from gpupanel.devices.child_process import ask_child
 from gpupanel.domain.data import DigitsData
 from gpupanel.domain.events import RunEnded, decode_event, encode_event
 from gpupanel.domain.model import PythonModel
+from gpupanel.domain.model_export import ModelFormat
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.preview import PreviewRequest
 from gpupanel.domain.problem import ProblemError
@@ -28,6 +29,7 @@ from gpupanel.runs.history.summaries import list_runs
 from gpupanel.runs.launcher import create_run
 from gpupanel.runs.questions.data_preview import preview_data
 from gpupanel.runs.questions.question import ask_children_by
+from gpupanel.runs.tools.export.model_export import export_model, model_export_request
 from gpupanel.runs.trust.trusted import CodeNotTrustedError
 from tests.fakes.growing_run import GrowingRun
 from tests.fakes.long_run import LongRun
@@ -214,6 +216,30 @@ def test_that_a_death_of_either_process_loses_nothing_and_doubles_nothing(lab, t
     wait_until(lambda: len(lines_of(copy.events)) >= len(lines_of(run.layout.events)))
     assert lines_of(copy.events) == lines_of(run.layout.events)
     lock.release()
+    end()
+
+
+@pytest.mark.tensorflow
+@pytest.mark.long
+def test_that_a_model_of_the_host_is_written_here(lab):
+    host = lab.connected()
+    plan = prepare(Profile(data=DigitsData()), host.devices.inventory()).plan
+    layout = host.launch(Profile(data=DigitsData()), plan, Path("/nowhere"))
+    end = host.open_copy(layout)
+    wait_until(lambda: b"run_ended" in b"".join(lines_of(layout.events)), PATIENCE_S)
+    wait_until(lambda: layout.model.exists())
+    for wanted, name in ((ModelFormat.TFLITE, "digits.tflite"), (ModelFormat.SAVEDMODEL, "digits")):
+        output = lab.folder / name
+        request = model_export_request(layout, output, wanted)
+        found = export_model(request, question=host.write_model)
+        assert not [each for each in found.problems if each.is_error]
+        assert output.exists()
+        beside = output.with_name("predict.py") if output.is_file() else output / "predict.py"
+        assert beside.exists()
+    ours = {"predict.py", "model.json"}
+    written = [path for path in output.rglob("*") if path.is_file() and path.name not in ours]
+    assert sum(path.stat().st_size for path in written) == found.size_bytes
+    assert layout.model.stat().st_size == 0, "the copy has no model of its own"
     end()
 
 

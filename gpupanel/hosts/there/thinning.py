@@ -10,7 +10,7 @@ _MOST_SAMPLE_BYTES: Final = 3 * 2**19
 _STEPS: Final = b'"steps_done"'
 _KINDS: Final = (_STEPS, b'"figures_reported"', b'"time_reported"', b'"memory_reported"')
 _LOSS: Final = re.compile(rb'"loss":(-?[0-9.eE+-]+)')
-_PIECE_BYTES: Final = 2**18
+PIECE_BYTES: Final = 2**18
 
 
 class Thinning(Protocol):
@@ -119,8 +119,8 @@ class ReadingThinning:
 
 def pieces(content: bytes) -> Iterator[bytes]:
     """Bytes of a file in pieces, so that other lines of the connection come in between."""
-    for start in range(0, len(content), _PIECE_BYTES):
-        yield content[start : start + _PIECE_BYTES]
+    for start in range(0, len(content), PIECE_BYTES):
+        yield content[start : start + PIECE_BYTES]
 
 
 def _length_of(size: int, block: bytes) -> int:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
+from gpupanel.domain.model_export import ModelExport, ModelExportRequest
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
@@ -22,9 +23,11 @@ from gpupanel.runs.folder_examination import folder_problem
 from gpupanel.runs.history.deleting import delete_run
 from gpupanel.runs.history.label import RunLabel, change_label
 from gpupanel.runs.launcher import launch, resume
+from gpupanel.runs.questions.question import OnProgress
 from gpupanel.runs.queue.entry import QueueEntry
 from gpupanel.runs.queue.orders import RemovedEntry
 from gpupanel.runs.queue.waiting_line import WaitingLine
+from gpupanel.runs.tools.export.model_export import write_model
 from gpupanel.runs.trust.trusted import trust
 from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.runs.user_queue import UserQueue
@@ -181,6 +184,12 @@ class Workplace(Protocol):
         """End a process that holds memory of a GPU."""
         ...
 
+    def write_model(
+        self, request: ModelExportRequest, *, cancelled: Event, on_progress: OnProgress
+    ) -> ModelExport:
+        """Write a model for other programs at a place of this machine."""
+        ...
+
     def examine(self, cancelled: Event) -> "DoctorReport":
         """Examine driver, TensorFlow and GPUs."""
         ...
@@ -265,6 +274,12 @@ class ThisMachine:
         from gpupanel.devices.process_ending import end_process
 
         end_process(process, run_processes, by_force=by_force)
+
+    def write_model(
+        self, request: ModelExportRequest, *, cancelled: Event, on_progress: OnProgress
+    ) -> ModelExport:
+        """Write a model for other programs."""
+        return write_model(request, cancelled=cancelled, on_progress=on_progress)
 
     def examine(self, cancelled: Event) -> "DoctorReport":
         """Examine this machine."""

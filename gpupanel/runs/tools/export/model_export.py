@@ -4,6 +4,7 @@ import os
 import shutil
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from threading import Event
@@ -44,6 +45,10 @@ write_model: Final = Question[ModelExportRequest, ModelExport](
     death_hint="The model may be too large for this machine's memory; copy the detail.",
     field="model.path",
 )
+
+
+Write = Callable[..., ModelExport]
+"""Writes a model as a request says; called as :data:`write_model` is."""
 
 
 def model_export_request(
@@ -90,7 +95,7 @@ def export_model(
     *,
     cancelled: Event | None = None,
     on_progress: OnProgress = ignore_progress,
-    question: Question[ModelExportRequest, ModelExport] = write_model,
+    question: Write = write_model,
 ) -> ModelExport:
     """Write a model for other programs, in a process of its own.
 

@@ -9,15 +9,15 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
-from gpupanel.domain.model_export import ModelExport, ModelExportRequest
+from gpupanel.domain.model_export import ModelExport
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.questions.question import OnProgress, Question
+from gpupanel.runs.questions.question import OnProgress
 from gpupanel.runs.tools.export.export_format import ModelExportFormat
-from gpupanel.runs.tools.export.model_export import export_model, model_export_request, write_model
+from gpupanel.runs.tools.export.model_export import Write, export_model, model_export_request
 from gpupanel.runs.tools.export.saved_models import other_weights
 from gpupanel.ui.tools.tool_binding import ToolDialogBinding
 from gpupanel.ui.workers.tool_worker import ToolWorker
-from gpupanel.ui.workers.workplace import check_is_here
+from gpupanel.ui.workers.workplace import workplace
 
 if TYPE_CHECKING:
     from gpupanel.ui.tools.export.model_dialog import ModelExportDialog
@@ -28,13 +28,13 @@ class ModelExportBinding(ToolDialogBinding["ModelExportDialog"]):
 
     Args:
         window: What the dialog stands before.
-        question: Writes models.
+        question: Writes models; the machine that is worked on does when left out.
     """
 
     def __init__(
         self,
         window: QWidget,
-        question: Question[ModelExportRequest, ModelExport] = write_model,
+        question: Write | None = None,
     ) -> None:
         super().__init__(ToolWorker("exporting a model", ModelExport), window)
         self.question = question
@@ -50,10 +50,9 @@ class ModelExportBinding(ToolDialogBinding["ModelExportDialog"]):
             output: The file, or the folder of a SavedModel.
             is_other: The one with the weights that the run did not keep.
         """
-        dialog, question = self._dialog_made(), self.question
+        dialog, question = self._dialog_made(), self.question or workplace().write_model
 
         def ask(*, cancelled: Event, on_progress: OnProgress) -> ModelExport:
-            check_is_here("Exporting a model")
             weights = other_weights(layout) if is_other else None
             held = wanted.quantization
             request = model_export_request(layout, output, wanted.model_format, held, weights)

@@ -1,0 +1,64 @@
+"""Files that a host sends, written below one folder and nowhere else."""
+
+import os
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.files.guarded_files import make_folder, open_to_append, open_to_write
+from gpupanel.hosts.operations import FilePiece
+
+_MOST_FILES: Final = 10_000
+_MOST_DEPTH: Final = 8
+
+
+class ReceivedFiles:
+    """Takes pieces, in their order.
+
+    Args:
+        folder: Empty, and the window's own.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._names: set[str] = set()
+
+    def take(self, piece: FilePiece) -> None:
+        """Write a piece.
+
+        Raises:
+            ProblemError: Its path is none of a file below the folder, or there are too many.
+            OSError: It cannot be written.
+        """
+        parts = PurePosixPath(piece.path).parts
+        is_below = bool(parts) and all(part not in ("/", "..", ".") for part in parts)
+        if not is_below or len(parts) > _MOST_DEPTH or "\0" in piece.path:
+            raise ProblemError(_odd())
+        self._names.add(piece.path)
+        if len(self._names) > _MOST_FILES:
+            raise ProblemError(_odd())
+        above = self._folder
+        for part in parts[:-1]:
+            above /= part
+            make_folder(above, self._folder)
+        path = above / parts[-1]
+        if piece.is_first:
+            open_to_write(path, self._folder).close()
+        content = piece.content.encode("latin-1")
+        if not content:
+            return
+        descriptor = open_to_append(path, self._folder)
+        try:
+            waiting = memoryview(content)
+            while waiting:
+                waiting = waiting[os.write(descriptor, waiting) :]
+        finally:
+            os.close(descriptor)
+
+
+def _odd() -> Problem:
+    return Problem(
+        code="host_not_understood",
+        message="The host sent files whose names are no names of files: they were not written.",
+        hint="Install the same version on both machines: gpupanel --version says which one it is.",
+    )
