@@ -160,6 +160,19 @@ class ClockJumped(_Event):
     gap_s: Annotated[float, Field(gt=0.0)]
 
 
+class HoursEnded(_Event):
+    """The hours in which the run may work have ended: it is asked to suspend.
+
+    Attributes:
+        hours: As they were written.
+        begin_s: When they begin again, seconds since the epoch (UTC); ``None``: never.
+    """
+
+    kind: Literal["hours_ended"] = "hours_ended"
+    hours: str
+    begin_s: float | None
+
+
 class TrainingResumed(_Event):
     """The trainer goes on from a checkpoint.
 
@@ -609,6 +622,7 @@ KnownEvent = (
     | FitBegan
     | FiguresReported
     | ClockJumped
+    | HoursEnded
     | TrainingResumed
     | PhaseChanged
     | DevicesReady

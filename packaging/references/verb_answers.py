@@ -61,6 +61,7 @@ _RUN_KEYS: Final = (
     "problem",
     "saved",
     "memory_returned",
+    "continues_s",
     "unread_lines",
 )
 _OF_RUNS: Final = VerbAnswer(

@@ -55,7 +55,7 @@ def control(qapp, session, person, runs_dir, monkeypatch):
 def test_that_the_first_start_shows_the_code_and_a_no_leaves_everything_as_it_was(
     qtbot, control, session, person, profile, runs_dir
 ):
-    with qtbot.waitSignal(control.notTrusted, timeout=5000):
+    with qtbot.waitSignal(control.doubted, timeout=5000):
         control.start()
     qtbot.waitUntil(lambda: session.run_state is RunState.IDLE, timeout=5000)
 

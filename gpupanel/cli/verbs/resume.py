@@ -7,10 +7,18 @@ import typer
 
 from gpupanel.cli.device_table import print_gpu_processes
 from gpupanel.cli.named_run import found_run
-from gpupanel.cli.options import DetachOption, JsonOption, RunArgument, RunsDirOption, TrustOption
+from gpupanel.cli.options import (
+    DetachOption,
+    JsonOption,
+    NowOption,
+    RunArgument,
+    RunsDirOption,
+    TrustOption,
+)
 from gpupanel.cli.output import EXIT_BAD_PROFILE, EXIT_FAILED, print_problems, progress, refuse
 from gpupanel.cli.preparation import startable
 from gpupanel.cli.run_end import follow_unless
+from gpupanel.cli.run_hours import say_hours
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
@@ -44,6 +52,7 @@ def resume(
         ),
     ] = False,
     trust: TrustOption = False,
+    now: NowOption = False,
     detach: DetachOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -53,11 +62,12 @@ def resume(
     try:
         if trust:
             trust_code(code_of_run(layout, read_run_profile(layout)))
-        resume_run(layout, changed, accepts_changed_data=accept_changed_data)
-        epochs = read_run_profile(layout).epochs_to_train
+        resume_run(layout, changed, accepts_changed_data=accept_changed_data, outside_hours=now)
+        profile = read_run_profile(layout)
     except ProblemError as error:
         refuse(error, json=json, status=EXIT_FAILED)
-    follow_unless(detach, layout, epochs, json=json)
+    say_hours(profile)
+    follow_unless(detach, layout, profile.epochs_to_train, json=json)
 
 
 def _changed(path: Path, *, json: bool) -> tuple[Profile, LaunchPlan]:

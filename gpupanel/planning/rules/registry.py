@@ -15,6 +15,7 @@ from gpupanel.planning.rules import (
     fine_tuning_rules,
     gpu_support_rules,
     growth_rules,
+    hours_rules,
     inference_rules,
     memory_estimate_rules,
     memory_rules,
@@ -43,6 +44,8 @@ Rule = Callable[[PlanningContext], Iterator[Problem]]
 """Yields nothing where it does not concern the task, or what it asks for is not known."""
 
 _OF_DEVICES: Final[tuple[Rule, ...]] = (
+    hours_rules.hours_do_not_meet,
+    hours_rules.hours_cannot_end,
     device_rules.absent_devices,
     device_rules.lost_devices,
     device_rules.unresponsive_devices,

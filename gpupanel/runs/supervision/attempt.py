@@ -108,6 +108,7 @@ class Attempt:
             self._shortages.observe((member.place, member.pid) for member in there)
             self._report_notices()
             self._report_jump()
+            self._setup.hours.look()
             self._read_events()
             self._watchdog.act()
             if findings is not None and not self._watchdog.stop_requested:

@@ -14,6 +14,7 @@ from gpupanel.runs.directory.tails import LineTail
 from gpupanel.runs.supervision.checked_run import CheckedRun
 from gpupanel.runs.supervision.finding_watch import FindingWatch
 from gpupanel.runs.supervision.gpu_loss import GpuLossWatch
+from gpupanel.runs.supervision.hours_watch import HoursWatch
 from gpupanel.runs.supervision.node_samples import NodeSamples
 from gpupanel.runs.supervision.watchdogs import Patience
 
@@ -78,6 +79,7 @@ class AttemptSetup:
         events: The events of the run, read up to where the attempt begins.
         requests: That end the run.
         gpus: Knows which GPUs of the run are lost.
+        hours: Has the run suspended when its hours end.
         findings: Finds out why the training is slow, or learns badly; ``None``: the run trains
             nothing.
         node_samples: Takes what the devices of a cluster's nodes report.
@@ -92,5 +94,6 @@ class AttemptSetup:
     events: LineTail
     requests: StopRequests
     gpus: GpuLossWatch
+    hours: HoursWatch
     findings: FindingWatch | None = None
     node_samples: NodeSamples = field(default_factory=NodeSamples)

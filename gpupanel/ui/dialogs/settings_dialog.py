@@ -1,4 +1,4 @@
-"""The settings of the window and of notes; what is changed is in force at once, or says when."""
+"""The settings of window, machine and notes; what is changed is in force at once, or says when."""
 
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
 )
 
 from gpupanel.runs.locations import RUNS_DIR_VARIABLE
+from gpupanel.ui.dialogs.machine_page import MachinePage
 from gpupanel.ui.dialogs.notes_page import NotesPage
 from gpupanel.ui.forms.value_form import ValueForm
 from gpupanel.ui.inputs.text_input import PathEdit
@@ -23,7 +24,7 @@ from gpupanel.ui.window_settings import WindowSettings, runs_folder, runs_folder
 
 
 class SettingsDialog(QDialog):
-    """A form of :class:`WindowSettings`, and a page of notes.
+    """A form of :class:`WindowSettings`, and the pages of the machine and of notes.
 
     Args:
         value: As they are.
@@ -61,9 +62,10 @@ class SettingsDialog(QDialog):
         page.addWidget(self._form)
         page.addWidget(self._note)
         page.addStretch(1)
-        self.notes = NotesPage()
+        self.machine, self.notes = MachinePage(), NotesPage()
         tabs = QTabWidget()
         tabs.addTab(own, "&Window")
+        tabs.addTab(self.machine, "&Machine")
         tabs.addTab(self.notes, "&Notes")
         tabs.currentChanged.connect(lambda place: defaults.setVisible(place == 0))
         layout = QVBoxLayout(self)

@@ -10,6 +10,7 @@ from typing_extensions import override
 
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.queue import orders
 from gpupanel.runs.queue.entry import QueueEntry
 from gpupanel.runs.queue.orders import RemovedEntry
@@ -164,6 +165,10 @@ class QueueWatch(WorkerFacade):
     def add(self, profile: Profile, runs_dir: Path) -> None:
         """Let a run of the profile wait behind all others; ``added`` follows."""
         self._order(QueueOrder(partial(orders.add, profile=profile, runs_dir=runs_dir)))
+
+    def continue_run(self, layout: RunLayout, profile: Profile | None) -> None:
+        """Let a run wait that is to go on, with another profile where one is given."""
+        self._order(QueueOrder(partial(orders.continue_run, layout=layout, profile=profile)))
 
     def edit(self, entry_id: str, profile: Profile, revision: int) -> None:
         """Give a waiting entry another profile; ``edited`` follows.

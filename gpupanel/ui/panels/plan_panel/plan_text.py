@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from gpupanel.domain.device import DeviceKind
+from gpupanel.domain.hours import moment_text
 from gpupanel.domain.memory import Allocator
 from gpupanel.domain.plan import LaunchPlan, PlannedDevice, ProcessRole
 from gpupanel.domain.preview import DataPreview
@@ -12,6 +13,7 @@ from gpupanel.domain.task import Task
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.planning.prepare import Preparation
 from gpupanel.runs.history.past_speed import PastSpeed
+from gpupanel.runs.machine_settings import WorkHours, hours_sentence
 from gpupanel.ui import formatting
 
 _DOING = {
@@ -99,6 +101,21 @@ def _takes(examples: int, speed: PastSpeed | None) -> str:
             f" Its steps take about {time}, at the {as_before}; start and validation come on top."
         )
     return f" The run takes about {time}, start, validation and saving included, as {as_before}."
+
+
+def hours(work: WorkHours, now_s: float, takes_s: float | None = None) -> str:
+    """What its hours mean for a run that is started now; empty: nothing.
+
+    Args:
+        work: Its hours.
+        now_s: The present moment, seconds since the epoch (UTC).
+        takes_s: How long it takes by an estimate; ``None``: there is none.
+    """
+    begin_s = work.opens_s(now_s)
+    if begin_s is None:
+        return hours_sentence(work, now_s, takes_s)
+    begin = moment_text(begin_s, now_s)
+    return f"Its hours ({work.words}) begin at {begin}: Start asks whether it is to wait for them."
 
 
 def memory(device: PlannedDevice, plan: LaunchPlan, total_mib: int | None) -> str:

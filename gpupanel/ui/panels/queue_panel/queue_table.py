@@ -1,5 +1,6 @@
 """The table of the queue: one row chosen, waiting rows dragged, as high as its rows."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,6 +9,7 @@ from PySide6.QtGui import QAction, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QSizePolicy, QWidget
 from typing_extensions import override
 
+from gpupanel.domain.hours import until_text
 from gpupanel.runs.queue.entry import EntryState, QueueEntry
 from gpupanel.runs.queue.waiting_line import WaitingLine
 from gpupanel.ui import formatting
@@ -42,7 +44,8 @@ def state_text(entry: QueueEntry) -> str:
     """The state of an entry, in words."""
     match entry.state:
         case EntryState.WAITING:
-            return "Waiting"
+            words = "Suspended" if entry.is_suspended else "Waiting"
+            return f"{words}{until_text(entry.begin_s, time.time())}"
         case EntryState.RUNNING:
             return "Running"
         case EntryState.REFUSED:
