@@ -4,6 +4,7 @@ import time
 from contextlib import suppress
 
 from gpupanel.cli.output import progress
+from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
@@ -27,7 +28,7 @@ def continues_s(layout: RunLayout, status: RunStatus) -> float | None:
 
     ``None``: it was not, or nothing continues it, since somebody has taken it out of the queue.
     """
-    if status.hours_ended is None:
+    if status.hours_ended is None or status.outcome is not Outcome.SUSPENDED:
         return None
     with suppress(ProblemError):  # a queue that cannot be read continues nothing
         if hours_entry(QueueFiles(queue_dir()).read(), layout.root) is not None:

@@ -166,7 +166,7 @@ def _start_again(
         raise ProblemError(problem)
     started, checked = check_start(layout)
     if not outside_hours:
-        check_hours(wanted or started)
+        check_hours(wanted or started, resumes=True)
     plan = plan_if_readable(layout) if changed is None else changed[1]
     if plan is not None:
         _check_devices(plan)

@@ -82,8 +82,15 @@ class OutsideHoursError(ProblemError):
         self.begin_s, self.words = begin_s, words
 
 
-def check_hours(profile: Profile, clock: Callable[[], float] = time.time) -> None:
+def check_hours(
+    profile: Profile, *, resumes: bool = False, clock: Callable[[], float] = time.time
+) -> None:
     """Refuse to start a run outside of its hours.
+
+    Args:
+        profile: Its profile.
+        resumes: It is to continue, not to begin.
+        clock: The time of day, seconds since the epoch (UTC).
 
     Raises:
         OutsideHoursError: They begin later.
@@ -96,13 +103,13 @@ def check_hours(profile: Profile, clock: Callable[[], float] = time.time) -> Non
     begin_s = work.hours.open_s(now_s)
     if begin_s is None:
         raise ProblemError(never_open(work.words))
+    order = "gpupanel resume RUN --queue" if resumes else "gpupanel queue add PROFILE"
     problem = Problem(
         code="outside_hours",
         field="hours",
         message=f"Not started: its hours are {work.words}, and begin at "
         f"{moment_text(begin_s, now_s)}.",
-        hint="Add it to the queue, which starts it then (gpupanel queue add PROFILE), or start it "
-        "now (--now).",
+        hint=f"Have the queue start it then ({order}), or start it now (--now).",
     )
     raise OutsideHoursError(problem, begin_s, work.words)
 

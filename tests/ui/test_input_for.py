@@ -422,7 +422,7 @@ CHANGES: dict[str, tuple[object, Callable[[QWidget], object]]] = {
     "size": ((4, 5), lambda widget: widget.findChild(Counter).stepUp()),
     "text": ("some", _type),
     "duration": ("8h", _type),
-    "hours": ("22:00-07:00", _type),
+    "hours": ("22:00-07:00", lambda line: line.clear() or line.textEdited.emit("")),
     "file": ("some", _type),
     "names": (("a", "b"), _clear),
     "lists": ({"a": ("b",)}, lambda line: line.clear() or line.textEdited.emit("")),

@@ -29,7 +29,7 @@ def page(qtbot, window):
     qtbot.keyClick(window, Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
     dialog = window.findChild(QDialog, "settings_dialog")
     qtbot.waitUntil(dialog.isVisible)
-    dialog.findChild(QTabWidget).setCurrentIndex(1)
+    dialog.findChild(QTabWidget).setCurrentIndex(2)
     return dialog.notes
 
 

@@ -15,10 +15,13 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import size_of
+from gpupanel.files.plan_file import plan_if_readable
 from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.directory.requests import is_asked
+from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.runs.queue.entry import EntryState, QueueEntry
 from gpupanel.runs.queue.queue_files import QueueFiles
+from gpupanel.runs.queue.running_runs import held_devices
 from gpupanel.runs.queue.waiting_line import WaitingLine
 from gpupanel.runs.queue.waking import ensure_scheduler
 from gpupanel.runs.resumable import resume_problem
@@ -49,6 +52,7 @@ def await_hours(files: QueueFiles, layout: RunLayout, profile: Profile) -> None:
                 run=layout.root,
                 is_filled=True,
                 started_s=now_s,
+                devices=_devices(layout),
             )
             files.write_profile(entry.id, profile)
             line = line.with_added(entry)
@@ -109,8 +113,33 @@ def _profile_to_continue(entry: QueueEntry, ended: QueueEntry) -> Profile | None
     if by_person or ended.outcome in (Outcome.COMPLETED, Outcome.FAILED):
         return None
     try:
-        if resume_problem(layout) is not None:
+        if resume_problem(layout) is not None or _is_at_its_epoch(entry, layout):
             return None
-        return read_run_profile(layout)
+        return _on_its_devices(read_run_profile(layout), layout)
     except ProblemError:
         return None  # its folder is gone, or damaged: that it is lost was said
+
+
+def _is_at_its_epoch(entry: QueueEntry, layout: RunLayout) -> bool:
+    """Whether the run was suspended after the epoch that was named for it: it saves its model."""
+    saved = None if entry.suspend_after_epoch is None else summarize_run(layout).saved
+    return saved is not None and saved.model
+
+
+def _on_its_devices(profile: Profile, layout: RunLayout) -> Profile:
+    """The profile with the devices that the run has, where it leaves them open.
+
+    Others could be free by then, and gave other roundings; or the shell that it was started from
+    had named them, which nobody asks any more.
+    """
+    plan = plan_if_readable(layout)
+    if profile.devices.visible or plan is None or plan.is_on_nodes:
+        return profile
+    keys = tuple(device.key for device in plan.devices)
+    devices = profile.devices.model_copy(update={"visible": keys})
+    return profile.model_copy(update={"devices": devices})
+
+
+def _devices(layout: RunLayout) -> tuple[str, ...]:
+    plan = plan_if_readable(layout)
+    return () if plan is None else tuple(held_devices(plan).values())

@@ -1,0 +1,191 @@
+"""Hours in the window: set for profile and machine, asked about before a start, said afterwards."""
+
+import time
+
+import pytest
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtWidgets import QApplication, QDialog, QLabel, QLineEdit, QMessageBox, QTabWidget
+
+from gpupanel.domain.hours import moment_text
+from gpupanel.domain.machine import MachineSettings
+from gpupanel.domain.profile import Profile
+from gpupanel.runs import launcher as launching
+from gpupanel.runs.locations import queue_dir
+from gpupanel.runs.machine_settings import MACHINE_FILE, WorkHours
+from gpupanel.runs.queue import orders
+from gpupanel.runs.queue.queue_files import QueueFiles
+from gpupanel.ui.panels.plan_panel import plan_text
+from gpupanel.ui.questions import HoursChoice, Questions
+from gpupanel.ui.run_state import RunState
+from gpupanel.ui.workers import queue_worker
+from tests.fakes.devices import CPU_ONLY
+from tests.fakes.person import Person
+from tests.ui.new_window import new_window
+
+
+def closed_now() -> str:
+    """Hours that begin in two hours."""
+    begin, end = (time.localtime(time.time() + hours * 3600.0) for hours in (2, 4))
+    return f"{begin.tm_hour:02}:{begin.tm_min:02}-{end.tm_hour:02}:{end.tm_min:02}"
+
+
+@pytest.fixture
+def person():
+    return Person()
+
+
+@pytest.fixture
+def window(qtbot, tmp_path, runs_dir, person, preview_without_process, monkeypatch):
+    monkeypatch.setattr(launching, "start_supervisor", lambda *_: None)
+    for module in (orders, queue_worker):
+        monkeypatch.setattr(module, "ensure_scheduler", lambda files: False)
+    settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+    window = new_window(settings, runs_dir, person)
+    qtbot.addWidget(window)
+    with qtbot.waitExposed(window):
+        window.show()
+    window.session.set_inventory(CPU_ONLY)
+    yield window
+    for dialog in window.findChildren(QDialog):
+        dialog.close()
+    window.close()
+
+
+@pytest.fixture
+def page(qtbot, window):
+    qtbot.keyClick(window, Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
+    dialog = window.findChild(QDialog, "settings_dialog")
+    qtbot.waitUntil(dialog.isVisible)
+    dialog.findChild(QTabWidget).setCurrentIndex(1)
+    return dialog.machine
+
+
+def field(page, name) -> QLineEdit:
+    return next(each for each in page.findChildren(QLineEdit) if each.accessibleName() == name)
+
+
+def start(qtbot, window, hours: str) -> None:
+    """Press Start with a profile of these hours, and wait until that was decided."""
+    session, control = window.session, window.control
+    session.edit(Profile(hours=hours))
+    qtbot.waitUntil(lambda: session.prepare_now().is_startable)
+    with qtbot.waitSignal(control.doubted):
+        control.start_known()
+
+
+def test_that_a_start_outside_of_the_hours_asks_and_a_no_starts_nothing(
+    qtbot, window, person, runs_dir
+):
+    hours = closed_now()
+    start(qtbot, window, hours)
+    qtbot.waitUntil(lambda: window.session.run_state is RunState.IDLE)
+
+    assert person.closed_hours == [(hours, False)]
+    assert not runs_dir.exists() or not any(runs_dir.iterdir())
+    assert not QueueFiles(queue_dir()).read().entries
+
+
+def test_that_it_is_put_into_the_queue_to_wait_for_them(qtbot, window, person):
+    person.hours = HoursChoice.QUEUE
+    start(qtbot, window, closed_now())
+
+    qtbot.waitUntil(lambda: len(QueueFiles(queue_dir()).read().waiting) == 1)
+    qtbot.waitUntil(lambda: window.session.run_state is RunState.IDLE)
+
+
+def test_that_it_is_started_now_where_the_person_says_so(qtbot, window, person, runs_dir):
+    person.hours = HoursChoice.NOW
+    with qtbot.waitSignal(window.control.launched) as launched:
+        start(qtbot, window, closed_now())
+
+    assert launched.args[0].outside_hours.exists()
+
+
+def test_that_hours_of_the_machine_are_kept_once_they_are_typed_whole(qtbot, window, page):
+    line = field(page, "Hours")
+    line.setFocus()
+    qtbot.keyClicks(line, "22:00-07")
+    qtbot.wait(600)
+    assert MACHINE_FILE.read() == MachineSettings()  # 22:00-07 alone would be hours, too
+    qtbot.keyClicks(line, ":30")
+    qtbot.keyClick(line, Qt.Key.Key_Return)
+
+    qtbot.waitUntil(lambda: MACHINE_FILE.read().hours == "22:00-07:30")
+    qtbot.waitUntil(lambda: window.session.prepare_now().hours == ("22:00-07:30",))
+
+
+def test_that_hours_typed_last_are_kept_when_the_dialog_closes(qtbot, window, page):
+    line = field(page, "Hours")
+    line.setFocus()
+    qtbot.keyClicks(line, "Sat-Sun")
+    page.window().close()
+
+    qtbot.waitUntil(lambda: MACHINE_FILE.read().hours == "Sat-Sun")
+
+
+def test_that_what_is_no_hours_is_said_below_and_not_kept(qtbot, window, page):
+    line = field(page, "Hours")
+    line.setFocus()
+    qtbot.keyClicks(line, "at night")
+    qtbot.keyClick(line, Qt.Key.Key_Return)
+
+    words = [label.text() for label in page.findChildren(QLabel) if not label.isHidden()]
+    assert any("“at night” is no span of hours" in each for each in words)
+    assert MACHINE_FILE.read() == MachineSettings()
+
+
+def test_that_a_file_that_cannot_be_read_keeps_a_run_from_starting(qtbot, window):
+    MACHINE_FILE.write(MachineSettings())
+    MACHINE_FILE.path().write_text("hours = 7")
+    window.session.open_profile(Profile(), None)
+
+    qtbot.waitUntil(
+        lambda: (
+            "machine_settings_unreadable"
+            in {each.code for each in window.session.prepare_now().problems}
+        )
+    )
+    assert not window.session.prepare_now().is_startable
+
+
+def test_that_the_plan_says_when_it_is_suspended_unless_it_has_ended_by_then():
+    now = time.time()
+    minute = time.localtime(now - 3600.0), time.localtime(now + 7200.0)
+    begin, end = (f"{each.tm_hour:02}:{each.tm_min:02}" for each in minute)
+    work = WorkHours.of(f"{begin}-{end}")
+
+    words = plan_text.hours(work, now)
+    assert words.startswith(f"Its hours ({begin}-{end}) end at {end}: if it has not ended by then")
+    assert f"it is suspended, and continues at {begin}" in words
+    assert plan_text.hours(work, now, takes_s=3600.0) == ""
+    assert plan_text.hours(work, now, takes_s=3 * 3600.0) == words
+    assert plan_text.hours(WorkHours.of(), now) == ""
+    closed = WorkHours.of(closed_now())
+    begins = moment_text(closed.opens_s(now), now)
+    assert f"begin at {begins}: Start asks" in plan_text.hours(closed, now)
+
+
+@pytest.mark.parametrize(
+    ("button", "choice"),
+    [
+        ("Start at 22:00", HoursChoice.QUEUE),
+        ("Start &now", HoursChoice.NOW),
+        ("Cancel", HoursChoice.CANCEL),
+    ],
+)
+def test_that_the_question_has_a_button_for_each_way(qtbot, window, button, choice):
+    def press() -> None:
+        box = QApplication.activeModalWidget()
+        assert isinstance(box, QMessageBox)
+        assert "22:00-07:00" in box.informativeText()
+        (found,) = (
+            each
+            for each in box.buttons()
+            if each.text().replace("&", "") == button.replace("&", "")
+        )
+        found.click()
+
+    from PySide6.QtCore import QTimer
+
+    QTimer.singleShot(50, press)
+    assert Questions(window).about_hours("22:00-07:00", "22:00", resumes=False) is choice
