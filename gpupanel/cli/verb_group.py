@@ -13,6 +13,7 @@ OPEN: Final = "open"
 """The verb that a person need not write, and that the help does not list."""
 ORDER: Final = (
     "devices",
+    "power",
     "doctor",
     "check",
     "export",

@@ -22,6 +22,7 @@ from gpupanel.ui.bindings.notes_settings_binding import NotesSettingsBinding
 from gpupanel.ui.bindings.opened_runs import OpenedRuns
 from gpupanel.ui.bindings.own_data_binding import OwnDataBinding
 from gpupanel.ui.bindings.past_speed_binding import PastSpeedBinding
+from gpupanel.ui.bindings.power_binding import PowerBinding
 from gpupanel.ui.bindings.profile_binding import ProfileBinding
 from gpupanel.ui.bindings.queue_binding import QueueBinding
 from gpupanel.ui.bindings.run_binding import RunBinding
@@ -87,6 +88,7 @@ def _add_devices(core: WindowCore, parts: WindowParts) -> None:
     doctor = add(DoctorBinding(session, core.device_watch, window))
     shown = add(ShownDevices(session, core.device_watch, core.cluster_watch, devices, page, window))
     add(DeviceHistoryBinding(session, shown, devices, window))
+    add(PowerBinding(session, devices, core.runs_dir, window), refusal=NOT_DONE)
     folds = FoldsBinding(devices, page.sections, core.live_page.live, core.settings, window)
     add(folds, ending=StopRank.MEMORY)
     places = (devices, devices.head, devices.general, devices.unresponsive, page.plan.problems)

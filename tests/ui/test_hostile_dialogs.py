@@ -16,11 +16,12 @@ from gpupanel.devices.doctor.report import DoctorReport
 from gpupanel.domain.batch_fit import BatchFit
 from gpupanel.domain.bench import Bench
 from gpupanel.domain.choice import Choice
-from gpupanel.domain.device import DeviceInventory
+from gpupanel.domain.device import DeviceInventory, DeviceKind, PhysicalDevice
 from gpupanel.domain.kind import Kind
 from gpupanel.domain.layered_models import MlpModel
 from gpupanel.domain.model_export import ModelExport
 from gpupanel.domain.model_summary import ModelSummary
+from gpupanel.domain.power import LimitedGpu
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.rate_range import RateRange
@@ -48,6 +49,7 @@ from gpupanel.ui.dialogs.guide_dialog import GuideDialog
 from gpupanel.ui.dialogs.label_dialog import LabelDialog
 from gpupanel.ui.dialogs.model_gallery_dialog import ModelGalleryDialog
 from gpupanel.ui.dialogs.new_sweep_dialog import NewSweepDialog
+from gpupanel.ui.dialogs.power_dialog import PowerDialog
 from gpupanel.ui.dialogs.problem_dialog import ProblemDialog
 from gpupanel.ui.dialogs.settings_dialog import SettingsDialog
 from gpupanel.ui.dialogs.shortcuts_dialog import ShortcutsDialog
@@ -205,6 +207,14 @@ MADE: dict[str, Callable[[], QDialog]] = {
     "ModelExportDialog": exported,
     "ModelGalleryDialog": model_gallery,
     "NewSweepDialog": new_sweep,
+    "PowerDialog": lambda: shown(
+        PowerDialog(
+            PhysicalDevice(key="GPU-a", kind=DeviceKind.GPU, name=NAME),
+            LimitedGpu("GPU-a", NAME, 450.0),
+        ),
+        "setRefused",
+        (PROBLEM,),
+    ),
     "ProblemDialog": lambda: ProblemDialog(NAME, (PROBLEM,), None),
     "RateRangeDialog": lambda: shown(
         RateRangeDialog(), "setAnswer", RateRange(problems=(PROBLEM,))

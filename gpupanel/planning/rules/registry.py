@@ -25,6 +25,7 @@ from gpupanel.planning.rules import (
     network_rules,
     optimizer_state_rules,
     placement_rules,
+    power_rules,
     process_rules,
     range_rules,
     replica_rules,
@@ -63,6 +64,7 @@ _OF_DEVICES: Final[tuple[Rule, ...]] = (
     memory_rules.policy_of_absent_device,
     memory_rules.limit_above_memory,
     memory_rules.gpu_nearly_full,
+    power_rules.limits_above_supply,
 )
 
 RULES: Final[tuple[Rule, ...]] = (
