@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtCore import QSettings
-from PySide6.QtWidgets import QDialog, QLabel, QPushButton
+from PySide6.QtWidgets import QApplication, QDialog, QLabel, QLineEdit, QPushButton
 
 from gpupanel.devices import power_limits
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
@@ -81,8 +81,12 @@ def test_that_a_refusal_has_the_command_to_copy(qtbot, dialog, monkeypatch):
     monkeypatch.setattr(power_limits, "set_power_limit", refuse)
     ask(qtbot, dialog, 250)
 
-    qtbot.waitUntil(lambda: COMMAND in text(dialog, "power_said"))
+    command = dialog.findChild(QLineEdit, "power_command")
+    qtbot.waitUntil(lambda: command.text() == COMMAND)
+    assert "Not permitted." in text(dialog, "power_said")
     assert dialog.findChild(QPushButton, "power_set").isEnabled()
+    next(each for each in dialog.findChildren(QPushButton) if each.text() == "&Copy").click()
+    assert QApplication.clipboard().text() == COMMAND
 
 
 def test_that_the_menu_of_a_gpu_offers_it_where_it_has_a_limit(qtbot):

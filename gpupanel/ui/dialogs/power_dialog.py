@@ -6,6 +6,8 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
+    QHBoxLayout,
+    QLineEdit,
     QPushButton,
     QVBoxLayout,
     QWidget,
@@ -20,6 +22,7 @@ from gpupanel.ui.forms.settings_form import SettingsForm
 from gpupanel.ui.inputs.counter import Counter
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import ProseLabel, Tone, set_tone
+from gpupanel.ui.widgets.screen_fit import resize_within_screen
 from gpupanel.ui.widgets.tips import wrapped
 
 _TIP = "What the whole board may draw at the most. It holds until the driver is loaded anew."
@@ -60,6 +63,17 @@ class PowerDialog(QDialog):
         self._cost.setObjectName("power_cost")
         self._said = ProseLabel()
         self._said.setObjectName("power_said")
+        self._command = QLineEdit()
+        self._command.setObjectName("power_command")
+        self._command.setReadOnly(True)
+        self._command.setAccessibleName("Command")
+        self._command.setToolTip(wrapped("Sets the limit when an administrator enters it"))
+        self._copy = QPushButton("&Copy")
+        self._copy.setToolTip(wrapped("Copies the command"))
+        self._copy.clicked.connect(self._copy_command)
+        row = QHBoxLayout()
+        row.addWidget(self._command, 1)
+        row.addWidget(self._copy)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         self._set = QPushButton("&Set limit", self)
         self._set.setObjectName("power_set")
@@ -74,9 +88,11 @@ class PowerDialog(QDialog):
         layout.setSpacing(2 * GRID)
         for part in (about, form, self._cost, self._said):
             layout.addWidget(part)
+        layout.addLayout(row)
         layout.addStretch(1)
         layout.addWidget(buttons)
-        self.resize(60 * GRID, 34 * GRID)
+        self._show_command("")
+        resize_within_screen(self, 64 * GRID, 44 * GRID)
 
     def setCost(self, sentence: str) -> None:
         """Say what limits of this GPU cost, as far as that was measured."""
@@ -84,19 +100,30 @@ class PowerDialog(QDialog):
 
     def setDone(self, limit_w: int) -> None:
         """Say that the limit is in force."""
+        self._show_command("")
         self._say(f"The limit is {limit_w} W now.", Tone.GOOD)
 
     def setRefused(self, problems: Sequence[Problem]) -> None:
         """Say why it is not, with the command that sets it, to be copied."""
-        lines = [problem_sentences(each) for each in problems]
-        lines += [each.command for each in problems if each.command]
-        self._say("\n".join(lines), Tone.ERROR)
+        self._show_command(next((each.command for each in problems if each.command), ""))
+        self._say("\n".join(map(problem_sentences, problems)), Tone.ERROR)
 
     @Slot()
     def _request(self) -> None:
         self._set.setEnabled(False)
         self._say("Setting…", Tone.MUTED)
         self.limitRequested.emit(self._device, self._limit.value())
+
+    @Slot()
+    def _copy_command(self) -> None:
+        self._command.selectAll()
+        self._command.copy()
+
+    def _show_command(self, command: str) -> None:
+        self._command.setText(command)
+        self._command.setCursorPosition(0)
+        for part in (self._command, self._copy):
+            part.setVisible(bool(command))
 
     def _say(self, words: str, tone: Tone) -> None:
         self._set.setEnabled(tone is not Tone.MUTED)
