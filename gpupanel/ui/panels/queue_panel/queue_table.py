@@ -198,7 +198,9 @@ _ROW_HEIGHT = 4 * GRID
 _MOST_ROWS = 5
 """More are scrolled: the runs below need their room, too."""
 _WIDTHS = (5 * GRID, 24 * GRID, 13 * GRID, 20 * GRID)
-_NAME = 1
+_NAME, _STATE = 1, 2
+_WIDEST_STATE = 22 * GRID
+"""Pixels: "Suspended until 22:00"."""
 _LEAST_LAST = 13 * GRID
 """Pixels of the last column."""
 
@@ -215,7 +217,7 @@ class QueueTable(TableView[QueueRow]):
         self.setDragDropOverwriteMode(False)
         for column, width in enumerate(_WIDTHS):
             self.horizontalHeader().resizeSection(column, width)
-        self._fitted = _WIDTHS[_NAME]
+        self._fitted, self._fitted_state = _WIDTHS[_NAME], _WIDTHS[_STATE]
         remove = QAction("Remove", self)
         remove.setShortcut(QKeySequence("Del"))
         remove.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
@@ -236,6 +238,7 @@ class QueueTable(TableView[QueueRow]):
         before = None if chosen is None else self.queue.place_of(chosen.id)
         self.queue.set_line(line, with_ended=with_ended)
         self.setVisible(self.queue.rowCount() > 0)
+        self._fit_states()
         self._fit_names()
         self.updateGeometry()
         if chosen is not None:
@@ -267,6 +270,15 @@ class QueueTable(TableView[QueueRow]):
         row = self.queue.place_of(entry_id)
         if row is not None:
             self.selectRow(row)
+
+    def _fit_states(self) -> None:
+        """Have states whole: what waits for its hours says until when."""
+        header = self.horizontalHeader()
+        if header.sectionSize(_STATE) != self._fitted_state:
+            return  # drawn to another width by hand
+        wanted = min(self.sizeHintForColumn(_STATE), _WIDEST_STATE)
+        header.resizeSection(_STATE, max(_WIDTHS[_STATE], wanted))
+        self._fitted_state = header.sectionSize(_STATE)
 
     def _fit_names(self) -> None:
         """Have names whole as far as they leave half of the table to the rest."""
