@@ -12,6 +12,7 @@ GENERATED = (
     "problems.md",
     "problems-data.md",
     "problems-programs.md",
+    "problems-hours.md",
     "profile.md",
     "terminal.md",
 )

@@ -13,7 +13,7 @@ from tests.unit.problem_codes import codes, unknown_codes
 GUIDE = Path(__file__).parents[3] / "resources/guide"
 PAGE = "\n".join(
     (GUIDE / name).read_text(encoding="utf-8")
-    for name in ("problems.md", "problems-data.md", "problems-programs.md")
+    for name in ("problems.md", "problems-data.md", "problems-programs.md", "problems-hours.md")
 )
 CHAPTERS = {
     title: re.findall(r"^### (\w+)$", text, re.MULTILINE)
