@@ -25,6 +25,7 @@ from gpupanel.runs.machine_settings import MACHINE_FILE
 from gpupanel.runs.queue import orders
 from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.runs.queue.waking import scheduler_lives
+from tests.fakes.hours import closed_now
 from tests.patience import PATIENCE_S
 
 
@@ -52,12 +53,6 @@ def gpupanel(*arguments: str | Path) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         command, capture_output=True, text=True, timeout=PATIENCE_S, check=False, env=os.environ
     )
-
-
-def closed_now() -> str:
-    """Hours of three hours from now on: whatever the test takes, none of them."""
-    begin, end = (time.localtime(time.time() + hours * 3600.0) for hours in (3, 6))
-    return f"{begin.tm_hour:02}:{begin.tm_min:02}-{end.tm_hour:02}:{end.tm_min:02}"
 
 
 def weights(run: Path) -> dict[str, np.ndarray]:

@@ -19,14 +19,9 @@ from gpupanel.ui.questions import HoursChoice, Questions
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.workers import queue_worker
 from tests.fakes.devices import CPU_ONLY
+from tests.fakes.hours import closed_now, hours_later
 from tests.fakes.person import Person
 from tests.ui.new_window import new_window
-
-
-def closed_now() -> str:
-    """Hours that begin in two hours."""
-    begin, end = (time.localtime(time.time() + hours * 3600.0) for hours in (2, 4))
-    return f"{begin.tm_hour:02}:{begin.tm_min:02}-{end.tm_hour:02}:{end.tm_min:02}"
 
 
 @pytest.fixture
@@ -150,9 +145,9 @@ def test_that_a_file_that_cannot_be_read_keeps_a_run_from_starting(qtbot, window
 
 def test_that_the_plan_says_when_it_is_suspended_unless_it_has_ended_by_then():
     now = time.time()
-    minute = time.localtime(now - 3600.0), time.localtime(now + 7200.0)
-    begin, end = (f"{each.tm_hour:02}:{each.tm_min:02}" for each in minute)
-    work = WorkHours.of(f"{begin}-{end}")
+    open_now = hours_later(-1, 2)
+    begin, _, end = open_now.partition("-")
+    work = WorkHours.of(open_now)
 
     words = plan_text.hours(work, now)
     assert words.startswith(f"Its hours ({begin}-{end}) end at {end}: if it has not ended by then")

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Final
 
 from gpupanel.domain.events import Event, HoursEnded, ProblemReported
+from gpupanel.domain.hours import moment_text
 from gpupanel.domain.machine import MachineSettings
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.profile import Profile
@@ -86,6 +87,7 @@ class HoursWatch:
             except ProblemError as error:
                 self._report(ProblemReported(time_s=event.time_s, problem=_not_queued(error)))
             self._report(event)
+            self._report(ProblemReported(time_s=event.time_s, problem=_hours_ended(event)))
         try:
             ask(self._layout, Request.SUSPEND)
         except ProblemError as error:
@@ -100,6 +102,17 @@ def _is_let(layout: RunLayout) -> bool:
         return status(layout.outside_hours, layout.root) is not None
     except OSError:
         return False
+
+
+def _hours_ended(event: HoursEnded) -> Problem:
+    begin_s = event.begin_s
+    again = "" if begin_s is None else f", and continues at {moment_text(begin_s, event.time_s)}"
+    return Problem(
+        code="hours_ended",
+        severity=Severity.HINT,
+        message=f"The hours of the run ({event.hours}) have ended: it is asked to suspend{again}.",
+        hint="Take its entry out of the queue, and it stays suspended; resume it at any time.",
+    )
 
 
 def _not_queued(error: ProblemError) -> Problem:

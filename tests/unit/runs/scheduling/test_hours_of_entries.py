@@ -10,12 +10,13 @@ import pytest
 from gpupanel.domain.events import (
     CheckpointSaved,
     Event,
+    RunEnded,
     RunRestarted,
     StepsDone,
     encode_event,
 )
 from gpupanel.domain.machine import MachineSettings
-from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.outcome import Outcome, SavedWork
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
@@ -294,6 +295,23 @@ def test_that_one_that_came_to_its_end_meanwhile_waits_for_nothing(
         EntryState.ENDED,
         outcome,
     )
+
+
+def test_that_a_trial_that_came_to_its_epoch_at_that_moment_is_no_further_trained(
+    night: Night, clock: Clock
+) -> None:
+    clock.go_to(23.0)
+    entry_id, run = begun(night)
+    paused = night.entry(entry_id).model_copy(update={"suspend_after_epoch": 1})
+    night.files.change(lambda line: line.with_changed(paused))
+    layout = RunLayout(run)
+    await_hours(night.files, layout, read_run_profile(layout))
+    saved = SavedWork(model=True, checkpoint_step=5)
+    write(run, RunEnded(time_s=clock.now_s, outcome=Outcome.SUSPENDED, saved=saved))
+    night.runs.vanish(run)
+    night.step()
+
+    assert night.entry(entry_id).outcome is Outcome.SUSPENDED
 
 
 def test_that_one_that_a_person_stopped_meanwhile_stays_stopped(night: Night, clock: Clock) -> None:

@@ -28,6 +28,7 @@ from gpupanel.runs.supervision import hours_watch
 from gpupanel.runs.supervision.hours_watch import HoursWatch
 from gpupanel.runs.supervision.supervisor import Supervisor
 from tests.fakes.devices import CPU_ONLY
+from tests.fakes.hours import closed_now
 
 FAKE_TRAINER = Path(__file__).parents[3] / "fakes" / "trainer.py"
 MIDNIGHT_S = 1_795_996_800.0  # 2026-11-30 00:00 UTC, a Monday
@@ -85,14 +86,16 @@ def test_that_it_is_asked_to_suspend_when_its_hours_end_and_the_queue_and_events
     assert run.look_at(31.0)
 
     assert run.is_asked
-    (ended,) = run.events
+    ended, said = run.events
     assert isinstance(ended, HoursEnded)
+    assert isinstance(said, ProblemReported)
+    assert "it is asked to suspend, and continues at 22:00" in said.problem.message
     assert (ended.hours, ended.begin_s) == ("22:00-07:00", MIDNIGHT_S + 46 * HOUR_S)
     (entry,) = QueueFiles(queue_dir()).read().entries
     assert (entry.run, entry.is_running) == (run.layout.root, True)
     assert entry.hours_ended_s is not None
     assert run.look_at(32.0)
-    assert len(run.events) == 1
+    assert len(run.events) == 2
 
 
 def test_that_a_machine_that_slept_over_the_end_suspends_when_it_wakes(runs_dir: Path) -> None:
@@ -164,7 +167,7 @@ def test_that_a_queue_that_cannot_be_changed_is_reported_and_the_run_suspended_a
     (queue_dir() / "queue.json").write_text("no JSON")
     assert run.look_at(31.0)
 
-    problem, ended = run.events
+    problem, ended, _ = run.events
     assert isinstance(problem, ProblemReported)
     assert problem.problem.code == "hours_not_queued"
     assert isinstance(ended, HoursEnded)
@@ -186,7 +189,7 @@ def test_that_a_folder_that_takes_no_request_is_asked_again(
     monkeypatch.setattr(hours_watch, "ask", full)
     assert not run.look_at(31.0)
     assert run.look_at(31.0)
-    assert len(run.events) == 1
+    assert len(run.events) == 2
     assert run.is_asked
 
 
@@ -196,14 +199,8 @@ def _full():  # type: ignore[no-untyped-def]
     return Problem(code="disk_full", message="No space left.")
 
 
-def _outside() -> str:
-    """Hours that ended an hour ago, and begin again in ten."""
-    now = time.gmtime()
-    return f"{(now.tm_hour + 10) % 24:02}:00-{(now.tm_hour - 1) % 24:02}:00"
-
-
 def test_that_a_supervisor_outside_of_the_hours_starts_no_trainer(runs_dir: Path) -> None:
-    run = Watched(runs_dir, Profile(hours=_outside()))
+    run = Watched(runs_dir, Profile(hours=closed_now()))
     supervisor = Supervisor(run.layout, (sys.executable, str(FAKE_TRAINER), "train_on"))
     assert supervisor.run() is Outcome.SUSPENDED
 
@@ -223,7 +220,7 @@ def test_that_a_supervisor_has_a_training_suspended_whose_hours_end(runs_dir: Pa
         while not events.exists() or b"steps_done" not in events.read_bytes():
             assert time.monotonic() < end_s
             time.sleep(0.01)
-        MACHINE_FILE.write(MachineSettings(hours=_outside()))
+        MACHINE_FILE.write(MachineSettings(hours=closed_now()))
         assert running.result(timeout=30) is Outcome.SUSPENDED
     status = RunStatus().after_all(RunFollower(run.layout).poll().events)
     assert status.hours_ended is not None
@@ -231,7 +228,7 @@ def test_that_a_supervisor_has_a_training_suspended_whose_hours_end(runs_dir: Pa
 
 
 def test_that_a_start_outside_of_the_hours_is_refused_and_makes_nothing(runs_dir: Path) -> None:
-    profile = Profile(hours=_outside())
+    profile = Profile(hours=closed_now())
     plan = prepare(profile, CPU_ONLY).plan
     assert plan is not None
     with pytest.raises(OutsideHoursError, match="Not started: its hours are") as refused:
