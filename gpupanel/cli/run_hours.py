@@ -18,7 +18,7 @@ from gpupanel.runs.queue.queue_files import QueueFiles
 def say_hours(profile: Profile) -> None:
     """Say when a run that has started is suspended, and when it continues, where it has hours."""
     with suppress(ProblemError):  # who cannot read the settings starts nothing
-        words = hours_sentence(work_hours_now(profile), time.time())
+        words = hours_sentence(work_hours_now(profile), profile.task, time.time())
         if words:
             progress.print(words, highlight=False)
 

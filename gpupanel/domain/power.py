@@ -1,5 +1,6 @@
 """Power limits of GPUs against what a power supply gives."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -69,7 +70,7 @@ def fitting_limits(gpus: Sequence[LimitedGpu], budget_w: float) -> tuple[int, ..
             break
         at_least |= below
     shared = {gpu.key: gpu.limit_w * factor for gpu in free}
-    return tuple(int(shared.get(gpu.key, gpu.least_w)) for gpu in gpus)
+    return tuple(max(int(shared.get(gpu.key, 0.0)), math.ceil(gpu.least_w)) for gpu in gpus)
 
 
 def limit_command(key: str, limit_w: float) -> str:

@@ -9,9 +9,12 @@ from gpupanel.domain.hours import Hours, joint_hours, moment_text
 from gpupanel.domain.machine import MachineSettings
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.task import Task
 from gpupanel.planning.rules.hours_rules import never_open
 from gpupanel.runs.directory.settings_file import SettingsFile
 
+SUSPENDED_TASKS: Final[tuple[Task, ...]] = ("train", "script")
+"""What has something to continue from; all else works to its end when its hours end."""
 MACHINE_FILE: Final = SettingsFile(
     name="machine.toml",
     kind=MachineSettings,
@@ -114,15 +117,16 @@ def check_hours(
     raise OutsideHoursError(problem, begin_s, work.words)
 
 
-def hours_sentence(work: WorkHours, now_s: float, left_s: float | None = None) -> str:
+def hours_sentence(work: WorkHours, task: Task, now_s: float, left_s: float | None = None) -> str:
     """When a run that works now is suspended; empty: it is not, or has come to its end by then.
 
     Args:
         work: Its hours.
+        task: What it does: only trainings are suspended, and programs where they can be.
         now_s: The present moment, seconds since the epoch (UTC).
         left_s: How long it takes by an estimate; ``None``: there is none.
     """
-    if work.hours is None:
+    if work.hours is None or task not in SUSPENDED_TASKS:
         return ""
     begin_s = work.opens_s(now_s)
     end_s = work.hours.close_s(now_s if begin_s is None else begin_s)
@@ -130,7 +134,8 @@ def hours_sentence(work: WorkHours, now_s: float, left_s: float | None = None) -
         return ""
     again_s = work.hours.open_s(end_s)
     again = "" if again_s is None else f", and continues at {moment_text(again_s, now_s)}"
+    suspended = "asked to suspend" if task == "script" else "suspended"
     return (
         f"Its hours ({work.words}) end at {moment_text(end_s, now_s)}: if it has not ended by "
-        f"then, it is suspended{again}."
+        f"then, it is {suspended}{again}."
     )

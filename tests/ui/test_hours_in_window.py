@@ -149,15 +149,17 @@ def test_that_the_plan_says_when_it_is_suspended_unless_it_has_ended_by_then():
     begin, _, end = open_now.partition("-")
     work = WorkHours.of(open_now)
 
-    words = plan_text.hours(work, now)
+    words = plan_text.hours(work, "train", now)
     assert words.startswith(f"Its hours ({begin}-{end}) end at {end}: if it has not ended by then")
     assert f"it is suspended, and continues at {begin}" in words
-    assert plan_text.hours(work, now, takes_s=3600.0) == ""
-    assert plan_text.hours(work, now, takes_s=3 * 3600.0) == words
-    assert plan_text.hours(WorkHours.of(), now) == ""
+    assert plan_text.hours(work, "train", now, takes_s=3600.0) == ""
+    assert plan_text.hours(work, "train", now, takes_s=3 * 3600.0) == words
+    assert plan_text.hours(work, "evaluate", now) == ""
+    assert "it is asked to suspend" in plan_text.hours(work, "script", now)
+    assert plan_text.hours(WorkHours.of(), "train", now) == ""
     closed = WorkHours.of(closed_now())
     begins = moment_text(closed.opens_s(now), now)
-    assert f"begin at {begins}: Start asks" in plan_text.hours(closed, now)
+    assert f"begin at {begins}: Start asks" in plan_text.hours(closed, "predict", now)
 
 
 @pytest.mark.parametrize(

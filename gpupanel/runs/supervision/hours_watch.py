@@ -15,7 +15,7 @@ from gpupanel.files.guarded_files import status
 from gpupanel.files.process_log import write_to_process_log
 from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.locations import queue_dir
-from gpupanel.runs.machine_settings import MACHINE_FILE, work_hours
+from gpupanel.runs.machine_settings import MACHINE_FILE, SUSPENDED_TASKS, work_hours
 from gpupanel.runs.queue.ended_hours import await_hours
 from gpupanel.runs.queue.queue_files import QueueFiles
 
@@ -55,7 +55,7 @@ class HoursWatch:
         has nothing to continue from, and works to its end.
         """
         profile = self._profile
-        if self._has_ended or profile is None or profile.task not in ("train", "script"):
+        if self._has_ended or profile is None or profile.task not in SUSPENDED_TASKS:
             return self._has_ended
         if time.monotonic() - self._looked_s < _LOOK_S:
             return False

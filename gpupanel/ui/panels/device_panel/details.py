@@ -62,8 +62,8 @@ DETAILS = (
     ),
     Detail(
         "Power limit",
-        "The limit in force, and in brackets the default one and those that can be set. The card's "
-        "menu sets another one.",
+        "The limit in force, and in brackets the default one and those that can be set. The menu "
+        "beside the GPU's memory sets another one.",
         reading_text.power_limit,
     ),
     Detail(

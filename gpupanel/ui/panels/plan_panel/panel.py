@@ -214,7 +214,7 @@ class PlanPanel(SettingsCard):
         )
         more = "" if self._fine_tuning is None else self._fine_tuning.sentence
         work = WorkHours.of(*self._preparation.hours)
-        hours = plan_text.hours(work, time.time(), self._takes_s())
+        hours = plan_text.hours(work, self._task, time.time(), self._takes_s())
         text = " ".join(filter(None, (text, more, hours)))
         self._epochs.setText(breakable(text))
         self._epochs.setVisible(bool(text))

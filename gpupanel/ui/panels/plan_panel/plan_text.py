@@ -103,17 +103,18 @@ def _takes(examples: int, speed: PastSpeed | None) -> str:
     return f" The run takes about {time}, start, validation and saving included, as {as_before}."
 
 
-def hours(work: WorkHours, now_s: float, takes_s: float | None = None) -> str:
+def hours(work: WorkHours, task: Task, now_s: float, takes_s: float | None = None) -> str:
     """What its hours mean for a run that is started now; empty: nothing.
 
     Args:
         work: Its hours.
+        task: What it does.
         now_s: The present moment, seconds since the epoch (UTC).
         takes_s: How long it takes by an estimate; ``None``: there is none.
     """
     begin_s = work.opens_s(now_s)
     if begin_s is None:
-        return hours_sentence(work, now_s, takes_s)
+        return hours_sentence(work, task, now_s, takes_s)
     begin = moment_text(begin_s, now_s)
     return f"Its hours ({work.words}) begin at {begin}: Start asks whether it is to wait for them."
 
