@@ -3,6 +3,8 @@
 import time
 from contextlib import suppress
 
+from rich.console import Console
+
 from gpupanel.cli.output import progress
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import ProblemError
@@ -15,12 +17,12 @@ from gpupanel.runs.queue.ended_hours import hours_entry
 from gpupanel.runs.queue.queue_files import QueueFiles
 
 
-def say_hours(profile: Profile) -> None:
-    """Say when a run that has started is suspended, and when it continues, where it has hours."""
+def say_hours(profile: Profile, console: Console = progress) -> None:
+    """Say what its hours mean for a run that starts now, or could, where it has any."""
     with suppress(ProblemError):  # who cannot read the settings starts nothing
         words = hours_sentence(work_hours_now(profile), profile.task, time.time())
         if words:
-            progress.print(words, highlight=False)
+            console.print(words, highlight=False)
 
 
 def continues_s(layout: RunLayout, status: RunStatus) -> float | None:

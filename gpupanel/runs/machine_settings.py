@@ -118,7 +118,7 @@ def check_hours(
 
 
 def hours_sentence(work: WorkHours, task: Task, now_s: float, left_s: float | None = None) -> str:
-    """When a run that works now is suspended; empty: it is not, or has come to its end by then.
+    """What its hours mean for a run that starts now; empty: nothing, or it ends within them.
 
     Args:
         work: Its hours.
@@ -126,16 +126,19 @@ def hours_sentence(work: WorkHours, task: Task, now_s: float, left_s: float | No
         now_s: The present moment, seconds since the epoch (UTC).
         left_s: How long it takes by an estimate; ``None``: there is none.
     """
-    if work.hours is None or task not in SUSPENDED_TASKS:
-        return ""
     begin_s = work.opens_s(now_s)
-    end_s = work.hours.close_s(now_s if begin_s is None else begin_s)
-    if end_s is None or (left_s is not None and now_s + left_s < end_s):
-        return ""
+    begins = "" if begin_s is None else f"Its hours begin at {moment_text(begin_s, now_s)}. "
+    if work.hours is None or task not in SUSPENDED_TASKS:
+        return begins.strip()
+    starts_s = now_s if begin_s is None else begin_s
+    end_s = work.hours.close_s(starts_s)
+    if end_s is None or (left_s is not None and starts_s + left_s < end_s):
+        return begins.strip()
     again_s = work.hours.open_s(end_s)
     again = "" if again_s is None else f", and continues at {moment_text(again_s, now_s)}"
     suspended = "asked to suspend" if task == "script" else "suspended"
+    end = moment_text(end_s, now_s)
     return (
-        f"Its hours ({work.words}) end at {moment_text(end_s, now_s)}: if it has not ended by "
-        f"then, it is {suspended}{again}."
+        f"{begins}Its hours ({work.words}) end at {end}: if it has not ended by then, it is "
+        f"{suspended}{again}."
     )

@@ -158,8 +158,11 @@ def test_that_the_plan_says_when_it_is_suspended_unless_it_has_ended_by_then():
     assert "it is asked to suspend" in plan_text.hours(work, "script", now)
     assert plan_text.hours(WorkHours.of(), "train", now) == ""
     closed = WorkHours.of(closed_now())
-    begins = moment_text(closed.opens_s(now), now)
-    assert f"begin at {begins}: Start asks" in plan_text.hours(closed, "predict", now)
+    begins = f"Its hours begin at {moment_text(closed.opens_s(now), now)}."
+    asks = "Start asks whether it is to wait for them."
+    assert plan_text.hours(closed, "predict", now) == f"{begins} {asks}"
+    assert plan_text.hours(closed, "train", now).startswith(f"{begins} Its hours (")
+    assert plan_text.hours(closed, "train", now, takes_s=3600.0) == f"{begins} {asks}"
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from gpupanel.domain.device import DeviceKind
-from gpupanel.domain.hours import moment_text
 from gpupanel.domain.memory import Allocator
 from gpupanel.domain.plan import LaunchPlan, PlannedDevice, ProcessRole
 from gpupanel.domain.preview import DataPreview
@@ -112,11 +111,8 @@ def hours(work: WorkHours, task: Task, now_s: float, takes_s: float | None = Non
         now_s: The present moment, seconds since the epoch (UTC).
         takes_s: How long it takes by an estimate; ``None``: there is none.
     """
-    begin_s = work.opens_s(now_s)
-    if begin_s is None:
-        return hours_sentence(work, task, now_s, takes_s)
-    begin = moment_text(begin_s, now_s)
-    return f"Its hours ({work.words}) begin at {begin}: Start asks whether it is to wait for them."
+    asks = "" if work.opens_s(now_s) is None else "Start asks whether it is to wait for them."
+    return f"{hours_sentence(work, task, now_s, takes_s)} {asks}".strip()
 
 
 def memory(device: PlannedDevice, plan: LaunchPlan, total_mib: int | None) -> str:
