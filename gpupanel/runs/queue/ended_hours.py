@@ -7,6 +7,7 @@ the run has ended. Noting it twice is noting it once: an entry is known by its r
 
 import secrets
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from gpupanel.domain.outcome import Outcome
@@ -36,7 +37,7 @@ def await_hours(files: QueueFiles, layout: RunLayout, profile: Profile) -> None:
         profile: Its profile.
 
     Raises:
-        ProblemError: The queue cannot be changed, or no scheduler started.
+        ProblemError: The queue cannot be changed.
     """
 
     def noted(line: WaitingLine) -> WaitingLine:
@@ -60,7 +61,8 @@ def await_hours(files: QueueFiles, layout: RunLayout, profile: Profile) -> None:
         return line.with_changed(entry.model_copy(update={**changes, "waits": "", "begin_s": None}))
 
     files.change(noted)
-    ensure_scheduler(files)
+    with suppress(ProblemError):  # the run's supervisor tries it again at its end
+        ensure_scheduler(files)
 
 
 def hours_entry(line: WaitingLine, run: Path) -> QueueEntry | None:

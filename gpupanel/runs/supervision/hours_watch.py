@@ -13,7 +13,7 @@ from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import status
 from gpupanel.files.process_log import write_to_process_log
-from gpupanel.runs.directory.requests import ask
+from gpupanel.runs.directory.requests import ask, is_asked
 from gpupanel.runs.locations import queue_dir
 from gpupanel.runs.machine_settings import MACHINE_FILE, SUSPENDED_TASKS, work_hours
 from gpupanel.runs.queue.ended_hours import await_hours
@@ -67,10 +67,15 @@ class HoursWatch:
         if work.hours.are_open(now_s):
             self._waits_for_begin = False
             return False
-        if not self._waits_for_begin:
+        if not self._waits_for_begin and (self._is_noted or not self._is_ending()):
             begin_s = work.hours.open_s(now_s)
             self._end(profile, HoursEnded(time_s=now_s, hours=work.words, begin_s=begin_s))
         return self._has_ended
+
+    def _is_ending(self) -> bool:
+        """Whether a person has asked it to end: then it does, and nothing continues it."""
+        ending = (Request.END, Request.STOP, Request.SUSPEND)
+        return any(is_asked(self._layout, each) for each in ending)
 
     def _read_settings(self) -> None:
         try:

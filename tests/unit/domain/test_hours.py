@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime, timedelta
 from itertools import pairwise
 from zoneinfo import ZoneInfo
@@ -237,3 +238,12 @@ def test_that_a_week_of_minutes_agrees_with_the_calendar():
         morning = moment.hour < 7 and moment.weekday() in (1, 2, 3, 4, 5)
         saturday = moment.weekday() == 5 and 8 <= moment.hour < 12
         assert hours.are_open(at(str(moment))) is (night or morning or saturday)
+
+
+@given(st.text(alphabet="0123456789:-,. MonTueSat\u0665\u00b2\t", max_size=40) | st.text())
+def test_that_any_text_is_hours_or_refused(text):
+    spans = ((0, 1),)
+    with suppress(ValueError):
+        spans = hours_of(text).spans
+    assert spans
+    assert all(0 <= begin < end <= 7 * _DAY for begin, end in spans)

@@ -16,7 +16,7 @@ from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import touch
 from gpupanel.planning.prepare import prepare
-from gpupanel.runs.directory.requests import is_asked
+from gpupanel.runs.directory.requests import ask, is_asked
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.launcher import create_run, launch
@@ -96,6 +96,18 @@ def test_that_it_is_asked_to_suspend_when_its_hours_end_and_the_queue_and_events
     assert entry.hours_ended_s is not None
     assert run.look_at(32.0)
     assert len(run.events) == 2
+
+
+@pytest.mark.parametrize("request_", [Request.SUSPEND, Request.STOP, Request.END])
+def test_that_one_that_a_person_has_asked_to_end_is_not_continued(
+    runs_dir: Path, request_: Request
+) -> None:
+    run = Watched(runs_dir)
+    ask(run.layout, request_)
+
+    assert not run.look_at(31.0)
+    assert not run.events
+    assert not QueueFiles(queue_dir()).read().entries
 
 
 def test_that_a_machine_that_slept_over_the_end_suspends_when_it_wakes(runs_dir: Path) -> None:
