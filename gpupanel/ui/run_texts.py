@@ -152,7 +152,7 @@ def _end_text(status: RunStatus, until: str) -> str:
     if status.outcome is not Outcome.SUSPENDED:
         return ending or words
     if ending:
-        words = ending
+        words = ending.replace(short_run_text(status), words, 1)
     elif status.checkpoint is not None:
         words = f"{words} at step {formatting.count(status.checkpoint.step)}"
     returned = status.memory_returned

@@ -1,26 +1,33 @@
 """Hours in the window: set for profile and machine, asked about before a start, said afterwards."""
 
 import time
+from functools import partial
 
 import pytest
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtWidgets import QApplication, QDialog, QLabel, QLineEdit, QMessageBox, QTabWidget
 
+from gpupanel.domain.events import HoursEnded, RunEnded
 from gpupanel.domain.hours import moment_text
 from gpupanel.domain.machine import MachineSettings
+from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.profile import Profile
 from gpupanel.runs import launcher as launching
 from gpupanel.runs.locations import queue_dir
 from gpupanel.runs.machine_settings import MACHINE_FILE, WorkHours
 from gpupanel.runs.queue import orders
+from gpupanel.runs.queue.entry import QueueEntry
 from gpupanel.runs.queue.queue_files import QueueFiles
+from gpupanel.runs.queue.waiting_line import WaitingLine
 from gpupanel.ui.panels.plan_panel import plan_text
+from gpupanel.ui.panels.queue_panel.queue_table import state_text
 from gpupanel.ui.questions import HoursChoice, Questions
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.workers import queue_worker
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.hours import closed_now, hours_later
 from tests.fakes.person import Person
+from tests.fakes.run_directory import WrittenRun
 from tests.ui.new_window import new_window
 
 
@@ -189,3 +196,49 @@ def test_that_the_question_has_a_button_for_each_way(qtbot, window, button, choi
 
     QTimer.singleShot(50, press)
     assert Questions(window).about_hours("22:00-07:00", "22:00", resumes=False) is choice
+
+
+def test_that_the_queue_says_until_when_an_entry_waits_or_is_suspended(runs_dir):
+    soon = time.time() + 3600.0
+    entry = QueueEntry(id="0" * 8, name="x", runs_dir=runs_dir, added_s=0.0, begin_s=soon)
+    continued = entry.model_copy(update={"continues_from": 5, "run": runs_dir / "x"})
+    at = moment_text(soon, time.time())
+
+    assert state_text(entry) == f"Waiting until {at}"
+    assert state_text(continued) == f"Suspended until {at}"
+    assert state_text(continued.model_copy(update={"begin_s": None})) == "Suspended"
+
+
+def test_that_the_page_of_a_run_says_until_when_it_is_suspended_while_the_queue_has_it(
+    qtbot, window, runs_dir
+):
+    with WrittenRun(runs_dir, Profile(name="night")) as run:
+        run.begin()
+        run.step(5)
+        soon = time.time() + 3600.0
+        run.write(HoursEnded(time_s=soon, hours="22:00-07:00", begin_s=soon))
+        run.write(RunEnded(time_s=soon, outcome=Outcome.SUSPENDED))
+    window.open_target(run.layout.root)
+    words = window.live_page.words
+    banner_labels = partial(window.live_page.banner.findChildren, QLabel)
+    entry = QueueEntry(
+        id="0" * 8,
+        name="night",
+        runs_dir=runs_dir,
+        added_s=0.0,
+        run=run.layout.root,
+        is_filled=True,
+        continues_from=5,
+        begin_s=soon,
+    )
+
+    def says(text: str) -> bool:
+        labels = (label.text().replace("\N{NO-BREAK SPACE}", " ") for label in banner_labels())
+        return any(text in each for each in labels)
+
+    qtbot.waitUntil(lambda: says("Suspended"))
+    assert not says("Suspended until")
+    words.set_queue(WaitingLine(entries=(entry,)))
+    assert says(f"Suspended until {moment_text(soon, time.time())}")
+    words.set_queue(WaitingLine())
+    assert not says("Suspended until")
