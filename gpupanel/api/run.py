@@ -183,13 +183,16 @@ class Run:
         """
         self._ask(Request.CHECKPOINT)
 
-    def resume(self) -> None:
+    def resume(self, *, outside_hours: bool = False) -> None:
         """Start it again in its own directory: it goes on from its last checkpoint.
+
+        Args:
+            outside_hours: Also where its hours have not begun, which is refused otherwise.
 
         Raises:
             ProblemError: It runs, has come to its end, or has nothing to go on from.
         """
-        resume(self._layout)
+        resume(self._layout, outside_hours=outside_hours)
 
     def _ask(self, request: Request) -> None:
         if self.is_running:

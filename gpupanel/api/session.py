@@ -52,6 +52,7 @@ def run(
     wait: bool = True,
     runs_dir: str | os.PathLike[str] | None = None,
     trust: bool = False,
+    outside_hours: bool = False,
 ) -> Run:
     """Start a run, as ``gpupanel run`` does, in processes of its own.
 
@@ -62,6 +63,7 @@ def run(
         runs_dir: Where runs are kept; as for the terminal when left out.
         trust: Trust the Python code that the profile names, as it is now, and remember that: it
             will be executed.
+        outside_hours: Start it though its hours have not begun, which is refused otherwise.
 
     Raises:
         ProblemError: It may not start, and why; or its directory cannot be written.
@@ -73,7 +75,7 @@ def run(
     if trust:
         trust_code(code_of_profile(wanted))
     folder = default_runs_dir() if runs_dir is None else Path(runs_dir)
-    begun = Run(launch(wanted, preparation.plan, folder))
+    begun = Run(launch(wanted, preparation.plan, folder, outside_hours=outside_hours))
     if wait:
         begun.wait()
     return begun

@@ -4,6 +4,7 @@ from gpupanel.cli.device_table import print_gpu_processes
 from gpupanel.cli.output import EXIT_BAD_PROFILE, EXIT_FAILED, print_problems, progress, refuse
 from gpupanel.cli.preparation import startable_as_allocated
 from gpupanel.cli.run_end import follow_unless
+from gpupanel.cli.run_hours import say_hours
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import ProblemError
@@ -18,7 +19,7 @@ from gpupanel.runs.trust.user_code import code_of_run
 
 
 def continue_run(
-    layout: RunLayout, *, allocated: bool, trust: bool, detach: bool, json: bool
+    layout: RunLayout, *, allocated: bool, trust: bool, now: bool, detach: bool, json: bool
 ) -> None:
     """Resume the run, follow it to its end and leave with the exit status of how it ended.
 
@@ -28,6 +29,7 @@ def continue_run(
         layout: The run.
         allocated: Let it go on with the GPUs that a batch system has given to this job.
         trust: Trust the Python code that the run holds.
+        now: Let it go on though its hours have not begun.
         detach: Return at once.
         json: Answer in JSON.
     """
@@ -37,7 +39,8 @@ def continue_run(
             if trust:
                 trust_code(code_of_run(layout, profile))
             changed = _on_allocated(layout, profile, json=json) if allocated else None
-            resume(layout, changed)
+            resume(layout, changed, outside_hours=now)
+            say_hours(profile)
     except ProblemError as error:
         refuse(error, json=json, status=EXIT_FAILED)
     follow_unless(detach, layout, profile.epochs_to_train, json=json)

@@ -143,6 +143,16 @@ def _readings(
             _words("fan", reading.fan_percent, "%"),
         ),
     )
+    limit_w = device.power_limit_w if reading.power_limit_w is None else reading.power_limit_w
+    yield (
+        "power limit",
+        (
+            shown(limit_w, "W") if limit_w is not None else "",
+            _words("by default", device.power_limit_default_w, "W"),
+            _words("at least", device.power_limit_least_w, "W"),
+            _words("at most", device.power_limit_most_w, "W"),
+        ),
+    )
     now = pcie_link(reading.pcie_generation, reading.pcie_width)
     most = pcie_link(device.pcie_generation_max, device.pcie_width_max)
     yield "PCI Express", (now or "", f"at most {most}" if most else "")

@@ -41,6 +41,14 @@ TrustOption = Annotated[
 DetachOption = Annotated[
     bool, typer.Option("--detach", help="Return at once; the run continues in the background.")
 ]
+NowOption = Annotated[
+    bool,
+    typer.Option(
+        "--now",
+        help="Start it though its hours have not begun; it is suspended when they end, and "
+        "continues when they begin again.",
+    ),
+]
 RunNameOption = Annotated[
     str | None,
     typer.Option(

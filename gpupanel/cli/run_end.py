@@ -1,5 +1,6 @@
 """Following a run to its end, and printing how it ended."""
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,11 @@ from gpupanel.cli.evaluation_report import evaluation_document, print_evaluation
 from gpupanel.cli.interrupts import Interrupts
 from gpupanel.cli.literal_console import styled
 from gpupanel.cli.output import EXIT_FAILED, answers, print_json, print_problems, refuse
+from gpupanel.cli.run_hours import continues_s
 from gpupanel.cli.run_watcher import figures_text, metrics_text, watch_to_its_end
 from gpupanel.domain.energy import RunEnergy
 from gpupanel.domain.finding import Finding
+from gpupanel.domain.hours import until_text
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_layout import RunLayout
@@ -91,6 +94,7 @@ def run_document(layout: RunLayout, status: RunStatus) -> dict[str, Any]:
         "problem": problem.model_dump(mode="json") if problem is not None else None,
         "saved": saved.model_dump(mode="json") if saved is not None else None,
         "memory_returned": returned.model_dump(mode="json") if returned is not None else None,
+        "continues_s": continues_s(layout, status),
         "unread_lines": status.unread_lines,
         **evaluation_document(layout, status),
     }
@@ -129,7 +133,7 @@ def _print_end(layout: RunLayout, status: RunStatus) -> None:
     if status.ending_problem is not None:
         print_problems([status.ending_problem], log=_log_of_failure(layout, status))
     print_evaluation(layout, status)
-    outcome = str(status.outcome)
+    outcome = f"{status.outcome}{until_text(continues_s(layout, status), time.time())}"
     style = "green" if status.outcome is Outcome.COMPLETED else "yellow"
     reached = "  ".join(filter(None, (metrics_text(status.metrics), figures_text(status.figures))))
     answers.print(styled((outcome, f"{style} bold"), f"  {visible_line(reached)}"))

@@ -15,6 +15,7 @@ UNLISTED: Final = (OPEN, "serve")
 """Verbs that no person writes: the second is what ``gpupanel --host`` starts on a host."""
 ORDER: Final = (
     "devices",
+    "power",
     "doctor",
     "check",
     "export",

@@ -1,6 +1,6 @@
 """Which values a setting may have, in words."""
 
-from gpupanel.domain.duration import ALLOWED
+from gpupanel.domain import duration, hours
 from gpupanel.domain.setting import Bounds, Setting, SettingType
 
 
@@ -33,7 +33,9 @@ def allowed_values(setting: Setting) -> str:
         case SettingType.NAMED_LISTS:
             return "a table of names, each with a list of texts"
         case SettingType.DURATION:
-            return ALLOWED
+            return duration.ALLOWED
+        case SettingType.HOURS:
+            return hours.ALLOWED
         case SettingType.PATH:
             endings = " or ".join(setting.path.suffixes) if setting.path is not None else ""
             path = f"the path of a {endings} file, in quotes" if endings else "a path, in quotes"

@@ -36,6 +36,9 @@ class PhysicalDevice(Value):
             that of its GPU.
         core_count: Logical processors of the CPU; ``None`` for a GPU.
         power_limit_w: The power limit in force when the device was listed.
+        power_limit_default_w: The limit that it has unless somebody sets another one.
+        power_limit_least_w: The least limit that can be set.
+        power_limit_most_w: The greatest one.
         temperature_slowdown_c: Where the GPU begins to slow itself down.
         temperature_shutdown_c: Where the GPU shuts itself down.
         pcie_generation_max: Of the PCI Express link that GPU and slot could have.
@@ -54,6 +57,9 @@ class PhysicalDevice(Value):
     pci_bus_id: str | None = None
     core_count: int | None = None
     power_limit_w: float | None = None
+    power_limit_default_w: float | None = None
+    power_limit_least_w: float | None = None
+    power_limit_most_w: float | None = None
     temperature_slowdown_c: float | None = None
     temperature_shutdown_c: float | None = None
     pcie_generation_max: int | None = None

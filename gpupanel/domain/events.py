@@ -7,7 +7,7 @@ this version does not know becomes an :class:`UnknownEvent`, so that newer runs 
 import json
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Field, TypeAdapter
 
@@ -37,6 +37,10 @@ Shape = Annotated[tuple[int, ...], Field(max_length=MOST_AXES)]
 
 MOST_FIGURES = 200
 """The most figures of a program of the person's own that are drawn."""
+
+
+_LAST_S: Final = 2.0**37
+"""Seconds since the epoch that calendars know; a stranger's file may say more."""
 
 
 class Phase(StrEnum):
@@ -158,6 +162,19 @@ class ClockJumped(_Event):
 
     kind: Literal["clock_jumped"] = "clock_jumped"
     gap_s: Annotated[float, Field(gt=0.0)]
+
+
+class HoursEnded(_Event):
+    """The hours in which the run may work have ended: it is asked to suspend.
+
+    Attributes:
+        hours: As they were written.
+        begin_s: When they begin again, seconds since the epoch (UTC); ``None``: never.
+    """
+
+    kind: Literal["hours_ended"] = "hours_ended"
+    hours: str
+    begin_s: Annotated[float, Field(ge=0.0, le=_LAST_S)] | None
 
 
 class TrainingResumed(_Event):
@@ -609,6 +626,7 @@ KnownEvent = (
     | FitBegan
     | FiguresReported
     | ClockJumped
+    | HoursEnded
     | TrainingResumed
     | PhaseChanged
     | DevicesReady

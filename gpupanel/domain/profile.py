@@ -8,6 +8,7 @@ from gpupanel.domain.choice import Choice
 from gpupanel.domain.cluster import ClusterSettings
 from gpupanel.domain.data import DEFAULT_DATA, DataSettings
 from gpupanel.domain.fine_tuning import FineTuning
+from gpupanel.domain.hours import HoursText
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.memory import DEFAULT_MEMORY_KEY, Allocator, GrowingMemory, MemoryPolicy
 from gpupanel.domain.model import DEFAULT_MODEL, ModelSettings
@@ -102,6 +103,15 @@ class Profile(Value):
                 "A program of your own, such as train.py, runs on the chosen devices, unedited.",
             ),
         ),
+    )
+    hours: HoursText | None = setting(
+        "Hours",
+        "The run works in these hours only, by this machine's clock: it is suspended when they end "
+        "and continues when they begin again, also while no window is open.",
+        default=None,
+        off="any time",
+        advanced=True,
+        examples=["22:00-07:00", "Mon-Fri 19:00-07:00, Sat-Sun"],
     )
     devices: DeviceSettings = DeviceSettings()
     memory: dict[str, MemoryPolicy] = Field(

@@ -24,6 +24,7 @@ _TYPES: Final = {
     "model_attributes_type": "a table",
 }
 """What pydantic misses, by its name for the mistake."""
+_SAY_WHY: Final = (SettingType.TEXT, SettingType.HOURS)
 MOST_MISTAKES: Final = 100
 """The most mistakes that are reported: a file of 1 MiB can have half a million."""
 
@@ -125,10 +126,12 @@ def _problem(details: ErrorDetails, table: type[Value]) -> Problem:
         hint = _did_you_mean(str(shown), choices) or "Use one of them."
     elif kind in _TYPES and not allowed:
         message = f"{name} is {_shown(value)}, but must be {_TYPES[kind]}."
-    elif kind == "value_error" and setting is not None and setting.type is SettingType.TEXT:
+    elif kind == "value_error" and setting is not None and setting.type in _SAY_WHY:
         # Text that is wrong although it is text: its own words say why.
         message = f"{name} is {_shown(value)}: {_lower_first(details['msg'])}."
-        hint = _without_it(setting)
+        hint = " ".join(
+            filter(None, [f"It must be {allowed}." * bool(allowed), _without_it(setting)])
+        )
     elif setting is not None and allowed:
         message = f"{name} is {_shown(value)}, but {setting.title} must be {allowed}."
         hint = _without_it(setting)

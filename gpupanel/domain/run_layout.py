@@ -64,6 +64,8 @@ class RunLayout:
     """What the data was that the run learns from; absent in runs of earlier versions."""
     accepted_data = _Inside("accept-changed-data")
     """There as long as a person lets the run go on with data that is other than before."""
+    outside_hours = _Inside("outside-hours")
+    """There as long as a person lets the run work though its hours have not begun."""
     plan = _Inside("plan.json")
     """What was decided from the profile and the devices."""
 

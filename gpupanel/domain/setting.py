@@ -19,6 +19,7 @@ from pydantic_core import PydanticUndefined
 
 from gpupanel.domain.choice import Choice, ChoiceEnum
 from gpupanel.domain.duration import IsDuration
+from gpupanel.domain.hours import IsHours
 from gpupanel.domain.value import Value
 
 WORDS: Final = "gpupanel"
@@ -51,6 +52,8 @@ class SettingType(enum.Enum):
     TEXT = enum.auto()
     DURATION = enum.auto()
     """A time, written as ``1h30m``."""
+    HOURS = enum.auto()
+    """Hours of the day or the week, written as ``22:00-07:00``."""
     NAMED_CHOICES = enum.auto()
     """One of a few values for each of some names."""
     NAMED_LISTS = enum.auto()
@@ -262,6 +265,8 @@ def _setting(name: str, info: FieldInfo) -> Setting:
     kind, bounded = _type(inner)
     if any(isinstance(each, IsDuration) for each in metadata):
         kind = SettingType.DURATION
+    if any(isinstance(each, IsHours) for each in metadata):
+        kind = SettingType.HOURS
     extra = info.json_schema_extra if isinstance(info.json_schema_extra, dict) else {}
     words: dict[str, Any] = dict(extra.get(WORDS) or {})  # type: ignore[arg-type]
     path = words.get("path")

@@ -163,6 +163,7 @@ class StartWanted(Value):
         plan: What was decided from it here.
         name: Of the run that is started again; empty: it is a new one.
         accepts_changed_data: Also where its data is other than before.
+        outside_hours: Also where its hours have not begun.
         trusted: Code that the person has read and trusts.
     """
 
@@ -170,7 +171,16 @@ class StartWanted(Value):
     plan: LaunchPlan | None = None
     name: RunName | Literal[""] = ""
     accepts_changed_data: bool = False
+    outside_hours: bool = False
     trusted: tuple[CodeThere, ...] = ()
+
+
+class HoursThere(Value):
+    """Why a run was not started before its hours; see ``OutsideHoursError``."""
+
+    problem: Problem
+    begin_s: float
+    words: Annotated[str, Field(max_length=1_024)]
 
 
 class StartOutcome(Value):
@@ -179,7 +189,10 @@ class StartOutcome(Value):
     Attributes:
         name: The run that was started; empty: none was.
         untrusted: The code because of which none was: nobody has trusted it there yet.
+        hours: Its hours, because of which none was: they have not begun there.
     """
+
+    hours: HoursThere | None = None
 
     name: RunName | Literal[""] = ""
     untrusted: tuple[CodeThere, ...] = ()
@@ -280,9 +293,19 @@ class QueueWanted(Value):
     """
 
     act: Literal[
-        "add", "edit", "move", "take_out", "put_back", "pause", "go_on", "clear", "profile"
+        "add",
+        "continue",
+        "edit",
+        "move",
+        "take_out",
+        "put_back",
+        "pause",
+        "go_on",
+        "clear",
+        "profile",
     ]
     entry_id: Annotated[str, Field(max_length=64)] = ""
+    run: RunName | Literal[""] = ""
     profile: dict[str, Any] | None = None
     revision: int = 0
     place: int = 0

@@ -7,6 +7,7 @@ from functools import partial
 from gpupanel.domain.data_source import LABEL_FIELDS
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
+from gpupanel.domain.machine import DEFAULT_MACHINE, MachineSettings
 from gpupanel.domain.plan import LaunchPlan, PlannedReplica
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.profile import Profile
@@ -40,6 +41,7 @@ class Known:
         self_test: What is remembered of tests of this machine.
         variants: What a step of the same model holds computed in other ways.
         speeds: Examples a second of devices alone with the same model, by their keys.
+        machine: What the person set for this machine.
     """
 
     sample: TelemetrySample | None = None
@@ -49,6 +51,7 @@ class Known:
     self_test: SelfTest | None = None
     variants: tuple[StepVariant, ...] = ()
     speeds: Mapping[str, float] = field(default_factory=dict)
+    machine: MachineSettings = DEFAULT_MACHINE
 
 
 NOTHING_KNOWN = Known()

@@ -35,6 +35,8 @@ class Preparation(Value):
         stages: The layers on each device, where they follow each other and are known.
         balanced_placement: Where each of them would stand so that the slowest device computes
             least; ``None`` where that is not known.
+        hours: In which the run may work, of the profile and of the machine, as they were written;
+            it works in those that all of them have; none: at any time.
         device_names: What each device of the plan is called, by its key: equal ones have a number.
     """
 
@@ -45,6 +47,7 @@ class Preparation(Value):
     largest_batch: int | None = None
     stages: tuple[Stage, ...] = ()
     balanced_placement: dict[str, int] | None = None
+    hours: tuple[str, ...] = ()
     device_names: dict[str, str] = Field(default_factory=dict)
 
     @property
@@ -76,6 +79,7 @@ def prepare(
         largest_batch=largest_batch(context),
         stages=planned_stages(context),
         balanced_placement=balanced_placement(context),
+        hours=tuple(dict.fromkeys(filter(None, (profile.hours, known.machine.hours)))),
         device_names={device.key_on_node: device.name for device in context.devices},
     )
 

@@ -10,6 +10,8 @@ _Path = tuple[str, ...]
 
 _MAY_DIFFER: tuple[_Path, ...] = (
     ("name",),
+    # When it works.
+    ("hours",),
     ("devices",),
     ("memory",),
     ("strategy",),

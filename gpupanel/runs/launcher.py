@@ -35,6 +35,7 @@ from gpupanel.runs.directory.unsafe_entries import check_run_folder
 from gpupanel.runs.error_problems import process_problem
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.summaries import summarize_run
+from gpupanel.runs.machine_settings import check_hours
 from gpupanel.runs.named_paths import checked_path
 from gpupanel.runs.processes.run_processes import await_end_of_processes, end_processes_of
 from gpupanel.runs.resumable import goes_on, resume_problem
@@ -54,7 +55,12 @@ SUPERVISOR: Final = "gpupanel.runs.supervision.process"
 
 
 def launch(
-    profile: Profile, plan: LaunchPlan, runs_dir: Path, name: str | None = None
+    profile: Profile,
+    plan: LaunchPlan,
+    runs_dir: Path,
+    name: str | None = None,
+    *,
+    outside_hours: bool = False,
 ) -> RunLayout:
     """Make the run's directory and start its supervisor, detached, in a session of its own.
 
@@ -66,15 +72,21 @@ def launch(
         plan: What was decided from it.
         runs_dir: The folder of runs.
         name: Of the run; ``None``: it is named after the moment and the profile.
+        outside_hours: Let it begin though its hours have not.
 
     Raises:
         CodeNotTrustedError: The profile names Python code that nobody trusted yet.
+        OutsideHoursError: Its hours have not begun.
         ProblemError: A GPU of the plan is gone, the directory cannot be made, there is no space
             left for a run, or the system starts no process. Nothing of the run is left.
     """
+    if not outside_hours:
+        check_hours(profile)
     _check_devices(plan)
     layout, checked = create_checked_run(profile, plan, runs_dir, name)
     try:
+        if outside_hours:
+            touch(layout.outside_hours)
         start_supervisor(layout, checked)
     except OSError as error:
         _remove(layout)
@@ -90,6 +102,7 @@ def resume(
     changed: tuple[Profile, LaunchPlan] | None = None,
     *,
     accepts_changed_data: bool = False,
+    outside_hours: bool = False,
     suspend_after_epoch: int | None = None,
     start: StartSupervisor | None = None,
 ) -> None:
@@ -106,12 +119,14 @@ def resume(
             and plan are kept beside.
         accepts_changed_data: Let it go on also where its data is other than before, which is
             refused otherwise.
+        outside_hours: Let it work though its hours have not begun, until they have and end again.
         suspend_after_epoch: Suspend it again when this epoch has ended, counted from 1; ``None``:
             it goes on to its end.
         start: Starts its supervisor; ``None``: :func:`start_supervisor`.
 
     Raises:
         CodeNotTrustedError: Its directory holds Python code that nobody trusted here.
+        OutsideHoursError: Its hours have not begun.
         ProblemError: It runs, it has come to its end, there is no checkpoint to go on from, a GPU
             of its plan is gone, or the profile would make it another training; or its directory
             cannot be written, or the system starts no process. The run's outcome is then what it
@@ -126,6 +141,7 @@ def resume(
                 layout,
                 changed,
                 accepts_changed_data=accepts_changed_data,
+                outside_hours=outside_hours,
                 suspend_after_epoch=suspend_after_epoch,
                 start=start or start_supervisor,
             )
@@ -140,6 +156,7 @@ def _start_again(
     changed: tuple[Profile, LaunchPlan] | None,
     *,
     accepts_changed_data: bool,
+    outside_hours: bool,
     suspend_after_epoch: int | None,
     start: StartSupervisor,
 ) -> None:
@@ -148,6 +165,8 @@ def _start_again(
     if problem is not None:
         raise ProblemError(problem)
     started, checked = check_start(layout)
+    if not outside_hours:
+        check_hours(wanted or started, resumes=True)
     plan = plan_if_readable(layout) if changed is None else changed[1]
     if plan is not None:
         _check_devices(plan)
@@ -160,10 +179,14 @@ def _start_again(
         remove(layout.requests / request, layout.root)
     if suspend_after_epoch is not None:
         write_suspend_after(layout, suspend_after_epoch)
-    # An earlier answer that no trainer has heard does not count any more.
-    remove(layout.accepted_data)
-    if accepts_changed_data:
-        touch(layout.accepted_data)
+    # Earlier answers, which no trainer has heard, or which were meant for once.
+    for answer, is_given in (
+        (layout.accepted_data, accepts_changed_data),
+        (layout.outside_hours, outside_hours),
+    ):
+        remove(answer)
+        if is_given:
+            touch(answer)
     # What they still write would be taken for words of the run that goes on.
     end_processes_of(layout)
     before = summarize_run(layout)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Self
 from gpupanel.domain.cluster import devices_of, sample_of
 from gpupanel.domain.device import CPU_KEY, DeviceInventory, DeviceKind, PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
+from gpupanel.domain.machine import MachineSettings
 from gpupanel.domain.plan import LaunchPlan, PlannedDevice
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, ProblemError
@@ -24,6 +25,7 @@ from gpupanel.planning.device_answers import (
     unresponsive_among,
 )
 from gpupanel.planning.prepare import Preparation, mended, prepare
+from gpupanel.runs.machine_settings import MACHINE_FILE
 from gpupanel.runs.self_test_memory import recall_self_test
 
 # What asks the driver and TensorFlow is imported when it is needed: the window, which imports this
@@ -149,6 +151,10 @@ def prepared_on(
     """
     known = known_on(machine, profile, preview, ask_support, step)
     found = prepare(profile, machine.inventory, known)
+    try:
+        MACHINE_FILE.read()
+    except ProblemError as error:
+        found = found.model_copy(update={"problems": (*error.problems, *found.problems)})
     doubted = [each for each in found.problems if each.code == _DOUBTFUL]
     is_here = found.plan is not None and not found.plan.is_on_nodes
     spoiled = try_import() if doubted and known.support is None and is_here else None
@@ -178,7 +184,12 @@ def known_on(
 ) -> Known:
     """What is known of that machine and of a run on it; arguments as of :func:`prepared_on`."""
     support = _support_for(machine, profile, ask_support)
-    return Known(machine.sample, preview, support, step, recall_self_test(machine.inventory))
+    try:
+        settings = MACHINE_FILE.read()
+    except ProblemError:
+        settings = MachineSettings()  # that is said beside what is planned
+    self_test = recall_self_test(machine.inventory)
+    return Known(machine.sample, preview, support, step, self_test, machine=settings)
 
 
 def check_devices_answer(plan: LaunchPlan, read: Callable[[], Machine] = read_machine) -> None:

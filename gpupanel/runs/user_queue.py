@@ -5,6 +5,7 @@ from pathlib import Path
 
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.queue import orders
 from gpupanel.runs.queue.entry import QueueEntry
 from gpupanel.runs.queue.orders import RemovedEntry
@@ -57,6 +58,10 @@ class UserQueue:
     def add(self, profile: Profile, runs_dir: Path) -> QueueEntry:
         """Let a run of the profile wait behind all others."""
         return orders.add(self._files, profile, runs_dir)
+
+    def continue_run(self, layout: RunLayout, profile: Profile | None) -> QueueEntry:
+        """Let a run wait that is to go on, with another profile where one is given."""
+        return orders.continue_run(self._files, layout, profile)
 
     def edit(self, entry_id: str, profile: Profile, revision: int) -> QueueEntry:
         """Give a waiting entry another profile, which was made of that revision of its own."""

@@ -1,7 +1,7 @@
 """All parts of the window, in the order in which they are made; each ends as it says here."""
 
 from gpupanel.ui.bindings.comparison import Comparison
-from gpupanel.ui.bindings.confirmations import EndConfirmation, ProcessActions, TrustConfirmation
+from gpupanel.ui.bindings.confirmations import EndConfirmation, ProcessActions, StartConfirmation
 from gpupanel.ui.bindings.connect_binding import ConnectBinding
 from gpupanel.ui.bindings.device_history_binding import DeviceHistoryBinding
 from gpupanel.ui.bindings.doctor_binding import DoctorBinding
@@ -12,6 +12,7 @@ from gpupanel.ui.bindings.folds_binding import FoldsBinding
 from gpupanel.ui.bindings.history_binding import HistoryBinding
 from gpupanel.ui.bindings.last_session import LastSession
 from gpupanel.ui.bindings.live_curve_files import LiveCurveFiles
+from gpupanel.ui.bindings.machine_settings_binding import MachineSettingsBinding
 from gpupanel.ui.bindings.menu_binding import MenuBinding
 from gpupanel.ui.bindings.model_gallery_binding import ModelGalleryBinding
 from gpupanel.ui.bindings.model_runs import ModelRuns
@@ -22,6 +23,7 @@ from gpupanel.ui.bindings.notes_settings_binding import NotesSettingsBinding
 from gpupanel.ui.bindings.opened_runs import OpenedRuns
 from gpupanel.ui.bindings.own_data_binding import OwnDataBinding
 from gpupanel.ui.bindings.past_speed_binding import PastSpeedBinding
+from gpupanel.ui.bindings.power_binding import PowerBinding
 from gpupanel.ui.bindings.profile_binding import ProfileBinding
 from gpupanel.ui.bindings.queue_binding import QueueBinding
 from gpupanel.ui.bindings.run_binding import RunBinding
@@ -87,6 +89,7 @@ def _add_devices(core: WindowCore, parts: WindowParts) -> None:
     doctor = add(DoctorBinding(session, core.device_watch, window))
     shown = add(ShownDevices(session, core.device_watch, core.cluster_watch, devices, page, window))
     add(DeviceHistoryBinding(session, shown, devices, window))
+    add(PowerBinding(session, devices, core.runs_dir, window), refusal=NOT_DONE)
     folds = FoldsBinding(devices, page.sections, core.live_page.live, core.settings, window)
     add(folds, ending=StopRank.MEMORY)
     places = (devices, devices.head, devices.general, devices.unresponsive, page.plan.problems)
@@ -155,6 +158,7 @@ def _add_sweeps_and_queue(core: WindowCore, parts: WindowParts) -> None:
     queue.report.countsChanged.connect(tabs.show_queue)
     tabs.runsShown.connect(queue.report.mark_seen)
     queue.runBegan.connect(history.refresh)
+    queue.changed.connect(core.live_page.words.set_queue)
     queue.panel.runOpened.connect(parts[OpenedRuns].open)
     queue.editing.opened.connect(tabs.show_session)
 
@@ -168,7 +172,8 @@ def _add_window(core: WindowCore, parts: WindowParts) -> None:
     run = add(RunBinding(session, control, *steering, window))
     parts[HistoryBinding].listed.connect(run.show_run)
     notes, devices = add(NotesSettingsBinding(window), refusal=NOT_DONE), core.device_watch
-    chosen = add(WindowSettingsBinding(settings, actions, devices, core.runs_dir, notes, window))
+    pages = (add(MachineSettingsBinding(session, window)), notes)
+    chosen = add(WindowSettingsBinding(settings, actions, devices, core.runs_dir, *pages, window))
     undoing = add(UndoBinding(session, actions, window))
     undoing.settingsChanged.connect(core.tabs.show_session)
     core.profiles.begun.connect(core.tabs.show_session)
@@ -180,7 +185,8 @@ def _add_window(core: WindowCore, parts: WindowParts) -> None:
     menus = MenuBinding(actions, session, control, bar, live, tabs, doctor, window)
     add(menus, ending=StopRank.MEMORY)
     add(FinderBinding(actions.find, session, core.session_page, tabs, menus.menu_bar))
-    add(TrustConfirmation(control, core.questions, window))
+    starts = add(StartConfirmation(control, core.questions, window))
+    starts.queueRequested.connect(parts[QueueBinding].await_hours)
     add(EndConfirmation(session, control, core.questions, window))
     add(LastSession(session, core.profiles, settings, window), ending=StopRank.MEMORY)
 

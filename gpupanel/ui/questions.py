@@ -29,6 +29,7 @@ from gpupanel.ui import formatting
 from gpupanel.ui.dialogs.label_dialog import LabelDialog
 from gpupanel.ui.dialogs.problem_dialog import ProblemDialog
 from gpupanel.ui.dialogs.trust_dialog import TrustDialog
+from gpupanel.ui.widgets.tips import wrapped
 
 _LONGEST_COMMAND = 300
 """Characters; a longer one would fill the screen."""
@@ -52,6 +53,15 @@ class ClosingChoice(Enum):
     STOP = auto()
     CANCEL = auto()
     """The window stays."""
+
+
+class HoursChoice(Enum):
+    """What is to become of a start outside of the run's hours."""
+
+    NOW = auto()
+    QUEUE = auto()
+    """It waits for its hours in the queue."""
+    CANCEL = auto()
 
 
 class ClosingAnswer(NamedTuple):
@@ -146,6 +156,36 @@ class Questions:
         answer = dialog.exec()
         dialog.deleteLater()
         return answer == QDialog.DialogCode.Accepted
+
+    def about_hours(self, hours: str, begin: str, *, resumes: bool) -> HoursChoice:
+        """Whether a run starts now though its hours have not begun, or waits for them.
+
+        Args:
+            hours: As they were written.
+            begin: When they begin.
+            resumes: It is to continue, not to begin.
+        """
+        box = self._box(
+            "hours_question",
+            "Outside its hours",
+            f"The hours of this run begin at {begin}.",
+            f"It may work in these: {visible_line(hours)}. In the queue it waits for them, also "
+            "while no window is open. Started now, it works until they have begun and end again.",
+        )
+        box.setIcon(QMessageBox.Icon.Question)
+        begins = "Continue" if resumes else "Start"
+        queue = box.addButton(f"{begins} at {begin}", QMessageBox.ButtonRole.AcceptRole)
+        now = box.addButton(f"{begins} &now", QMessageBox.ButtonRole.DestructiveRole)
+        queue.setToolTip(wrapped("Adds it to the queue, which starts it then"))
+        now.setToolTip(wrapped("Passes over its hours this once"))
+        box.addButton(QMessageBox.StandardButton.Cancel)
+        box.setDefaultButton(queue)
+        box.exec()
+        answers: dict[QAbstractButton, HoursChoice] = {
+            queue: HoursChoice.QUEUE,
+            now: HoursChoice.NOW,
+        }
+        return answers.get(box.clickedButton(), HoursChoice.CANCEL)
 
     def about_label(self, run: RunSummary, *, at_notes: bool) -> RunLabel | None:
         """The name and the notes that a run is to have; ``None``: as they are.

@@ -13,10 +13,9 @@ from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.planning.prepare import Preparation
 from gpupanel.runs.following.status import RunStatus
-from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.run_state import RunState, state_after
 from gpupanel.ui.session import Session
-from gpupanel.ui.workers.launch_worker import Launcher, Order
+from gpupanel.ui.workers.launch_worker import Launcher, Order, StartDoubt
 from gpupanel.ui.workers.run_reader import RunFacts
 from gpupanel.ui.workers.run_worker import RunWatch
 
@@ -53,10 +52,10 @@ class RunControl(QObject):
     """The active run was asked to save a checkpoint: :attr:`is_saving_checkpoint`."""
     refused = Signal(object)
     """Problems because of which nothing was started or asked."""
-    notTrusted = Signal(object, object)
-    """A start waits for an answer: the :data:`Order`, and the code that nobody trusted yet.
+    doubted = Signal(object, object)
+    """A start waits for an answer: the :data:`Order`, and the :data:`StartDoubt`.
 
-    :meth:`start_trusted` or :meth:`give_up_start` has to follow.
+    :meth:`start_anyway` or :meth:`give_up_start` has to follow.
     """
     endDoubted = Signal()
     """The run is to end without saving: before :meth:`end_now` the person has to be asked."""
@@ -82,7 +81,7 @@ class RunControl(QObject):
         self._after_stop.timeout.connect(self._refresh_state)
         launcher.launched.connect(self._on_launched)
         launcher.refused.connect(self._on_refused)
-        launcher.notTrusted.connect(self._on_not_trusted)
+        launcher.doubted.connect(self._on_doubted)
 
     @property
     def active(self) -> RunLayout | None:
@@ -180,12 +179,12 @@ class RunControl(QObject):
         """Let the shown run go on though its data is other than before."""
         self._resume(None, accepts_changed_data=True)
 
-    def start_trusted(self, order: Order, code: tuple[UserCode, ...]) -> None:
-        """Start what waited: the person trusts the code."""
-        self._launcher.start_trusted(order, code)
+    def start_anyway(self, order: Order, doubt: StartDoubt) -> None:
+        """Start what waited: the person wants it."""
+        self._launcher.start_anyway(order, doubt)
 
     def give_up_start(self) -> None:
-        """Let what waited be: the person does not trust the code."""
+        """Let what waited be: the person does not want it."""
         self._asked = None
         self._after_stop.stop()
         if self._active is not None:
@@ -354,9 +353,9 @@ class RunControl(QObject):
         self.refused.emit(problems)
 
     @Slot(object, object)
-    def _on_not_trusted(self, order: Order, code: tuple[UserCode, ...]) -> None:
+    def _on_doubted(self, order: Order, doubt: StartDoubt) -> None:
         if not self._is_closed:
-            self.notTrusted.emit(order, code)
+            self.doubted.emit(order, doubt)
 
     @Slot(object)
     def _on_unreadable(self, problem: Problem) -> None:

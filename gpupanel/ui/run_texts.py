@@ -82,9 +82,14 @@ def short_run_text(status: RunStatus) -> str:
     return outcome_text(status.outcome, status.saved_work)
 
 
-def status_text(status: RunStatus) -> str:
-    """What a run is doing, or how it ended and what it reached."""
-    words = [_end_text(status)]
+def status_text(status: RunStatus, until: str = "") -> str:
+    """What a run is doing, or how it ended and what it reached.
+
+    Args:
+        status: Of the run.
+        until: " until 22:00", where it was suspended for its hours and continues then.
+    """
+    words = [_end_text(status, until)]
     if not status.has_ended:
         return words[0]
     metrics = status.metrics
@@ -138,16 +143,16 @@ def card_text(status: RunStatus) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _end_text(status: RunStatus) -> str:
+def _end_text(status: RunStatus, until: str) -> str:
     """How the run ended; of a suspended one, that its devices can be used for something else."""
-    words = short_run_text(status)
+    words = f"{short_run_text(status)}{until}"
     if not status.has_ended:
         return words
     ending = end_text(status.outcome, status.saved_work)
     if status.outcome is not Outcome.SUSPENDED:
         return ending or words
     if ending:
-        words = ending
+        words = ending.replace(short_run_text(status), words, 1)
     elif status.checkpoint is not None:
         words = f"{words} at step {formatting.count(status.checkpoint.step)}"
     returned = status.memory_returned

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from gpupanel.domain.device import DeviceInventory, DeviceKind
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.ladder import Ladder
+from gpupanel.domain.machine import MachineSettings
 from gpupanel.domain.model_summary import ModelSummary, SummaryRequest
 from gpupanel.domain.preview import DataPreview, PreviewRequest
 from gpupanel.domain.problem import Fix, Problem
@@ -291,6 +292,12 @@ class Session(QObject):
         of_folder = () if problem is None else (problem,)
         if of_folder != self._facts.of_folder:
             self._facts.of_folder = of_folder
+            self._prepare_soon()
+
+    def set_machine(self, settings: MachineSettings, problems: tuple[Problem, ...] = ()) -> None:
+        """Take over what a person set for this machine, or why that cannot be read."""
+        if (settings, problems) != (self._facts.machine, self._facts.of_machine):
+            self._facts.machine, self._facts.of_machine = settings, problems
             self._prepare_soon()
 
     def set_import_problem(self, problem: Problem | None) -> None:

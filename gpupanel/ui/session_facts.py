@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from gpupanel.domain.device import CPU_KEY, DeviceInventory
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.ladder import Ladder
+from gpupanel.domain.machine import DEFAULT_MACHINE, MachineSettings
 from gpupanel.domain.model_summary import ModelSummary, SummaryRequest, summary_request
 from gpupanel.domain.preview import DataPreview, PreviewRequest
 from gpupanel.domain.previewed_profile import preview_request
@@ -47,6 +48,8 @@ class SessionFacts:
         speeds: Of devices alone, as they were measured with some model.
         gpu_support: Which GPUs TensorFlow can use.
         self_test: What is remembered of tests of this machine.
+        machine: What the person set for this machine.
+        of_machine: Why that cannot be read.
         input_errors: Why what was typed is no value, as a sentence, by the profile key.
     """
 
@@ -63,6 +66,8 @@ class SessionFacts:
     speeds: Mapping[str, float] = field(default_factory=dict)
     gpu_support: GpuSupport | None = None
     self_test: SelfTest | None = None
+    machine: MachineSettings = DEFAULT_MACHINE
+    of_machine: tuple[Problem, ...] = ()
     input_errors: Mapping[str, str] = field(default_factory=dict)
 
     def prepare(self, profile: Profile) -> Preparation:
@@ -72,7 +77,8 @@ class SessionFacts:
         else:
             preparation = self.prepare_other(profile)
             # Of a cluster TensorFlow is imported on its nodes.
-            others = (*self.of_folder, *(self.of_nodes if self.address else self.of_import))
+            of_devices = self.of_nodes if self.address else self.of_import
+            others = (*self.of_folder, *self.of_machine, *of_devices)
             if others:
                 # Behind the errors, before the hints.
                 problems = sorted((*preparation.problems, *others), key=_gravity)
@@ -122,6 +128,7 @@ class SessionFacts:
             self_test=self.self_test,
             variants=variants,
             speeds=self.speeds,
+            machine=self.machine,
         )
 
     def preview_of(self, profile: Profile) -> DataPreview | None:

@@ -191,7 +191,8 @@ class SessionPage(QWidget):
     def leave_program(self) -> None:
         """Do again what was done before a program was to run: data or a model was chosen."""
         if self._task == "script":
-            self._choose_task(TaskChoices(task=self._task_switch.task_before_program))
+            before = {"task": self._task_switch.task_before_program}
+            self._choose_task(self.task.value().model_copy(update=before))
 
     @Slot(object)
     def choose_shares(self, shares: tuple[int, ...]) -> None:
@@ -297,7 +298,7 @@ class SessionPage(QWidget):
 
     def _show_task(self, profile: Profile) -> None:
         self._task_switch.remember(profile)
-        choices = TaskChoices(task=profile.task, inference=profile.inference)
+        choices = TaskChoices.of(profile)
         if self.task.value() != choices:
             self.task.setValue(choices)
         on_cluster = profile.cluster is not None

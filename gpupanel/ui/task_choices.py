@@ -8,6 +8,7 @@ from PySide6.QtCore import QFileInfo
 
 from gpupanel.domain.asked_kind import AskedKind
 from gpupanel.domain.data import DEFAULT_DATA, DataSettings
+from gpupanel.domain.hours import HoursText
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.kind import Kind
 from gpupanel.domain.model import DEFAULT_MODEL, ModelSettings, saved_model
@@ -34,10 +35,16 @@ _REPLACED: Final = {
 
 
 class TaskChoices(Value):
-    """The ``task`` key and the ``[inference]`` table of a profile: what the task panel edits."""
+    """What the task panel edits: the keys ``task`` and ``hours``, and the ``[inference]`` table."""
 
     task: Task = "train"
     inference: InferenceSettings = InferenceSettings()
+    hours: HoursText | None = None
+
+    @classmethod
+    def of(cls, profile: Profile) -> "TaskChoices":
+        """Those of a profile."""
+        return cls(task=profile.task, inference=profile.inference, hours=profile.hours)
 
 
 class TaskSwitch:
@@ -72,6 +79,7 @@ class TaskSwitch:
 
     def switched(self, profile: Profile, choices: TaskChoices) -> Profile:
         """The profile with that task, and with the model and strategy that it can have."""
+        profile = profile.model_copy(update={"hours": choices.hours})
         if choices.task == "script":
             return self._with_program(profile)
         if profile.script is not None:

@@ -61,6 +61,7 @@ _RUN_KEYS: Final = (
     "problem",
     "saved",
     "memory_returned",
+    "continues_s",
     "unread_lines",
 )
 _OF_RUNS: Final = VerbAnswer(
@@ -98,6 +99,13 @@ ANSWERS: Final[Mapping[str, VerbAnswer]] = {
         "are `address`, `ray`, `here` and `nodes`: each node has its `name`, `state`, `reason`, "
         "versions and its own `driver` and `devices`.",
         {**_DONE, 1: "no cluster answers"},
+    ),
+    "power": VerbAnswer(
+        ("gpus", "supply_w", "rest_w", "problems"),
+        "Each of `gpus` has its `key`, `name`, `limit_w` (in force), `default_w`, `least_w`, "
+        "`most_w`, and `measured`: what runs of this machine that trained the same under several "
+        "limits have shown, `fraction` of the speed under the greatest one.",
+        {**_DONE, 1: "the limit was not set; the problem has the command for the administrator"},
     ),
     "doctor": VerbAnswer(
         ("ok", *_of(DoctorReport)),

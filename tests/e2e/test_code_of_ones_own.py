@@ -208,7 +208,7 @@ def test_that_the_window_carries_nothing_out_before_a_person_agrees(
         timeout=10_000,
     )
     qtbot.waitUntil(lambda: "executed only by a run" in _preview_sentence(window), timeout=20_000)
-    with qtbot.waitSignal(window.control.notTrusted, timeout=10_000):
+    with qtbot.waitSignal(window.control.doubted, timeout=10_000):
         window.control.start()
     qtbot.waitUntil(lambda: window.session.run_state is RunState.IDLE, timeout=5_000)
 

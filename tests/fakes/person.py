@@ -10,7 +10,7 @@ from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.runs.history.label import RunLabel
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.trust.user_code import UserCode
-from gpupanel.ui.questions import ClosingAnswer, ClosingChoice, Questions, SaveChoice
+from gpupanel.ui.questions import ClosingAnswer, ClosingChoice, HoursChoice, Questions, SaveChoice
 
 
 class Person(Questions):
@@ -33,6 +33,8 @@ class Person(Questions):
         self.deletes = False
         self.doomed: list[tuple[Path, ...]] = []
         self.trusts = False
+        self.hours = HoursChoice.CANCEL
+        self.closed_hours: list[tuple[str, bool]] = []
         self.codes: list[tuple[UserCode, ...]] = []
         self.endings: list[tuple[DeviceProcess, bool]] = []
         self.ends_runs = False
@@ -47,6 +49,12 @@ class Person(Questions):
     def about_changes(self, name: str) -> SaveChoice:
         self.asked.append(name)
         return self.choice
+
+    @override
+    def about_hours(self, hours: str, begin: str, *, resumes: bool) -> HoursChoice:
+        del begin
+        self.closed_hours.append((hours, resumes))
+        return self.hours
 
     @override
     def about_overwriting(self, name: str) -> bool:

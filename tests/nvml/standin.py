@@ -113,6 +113,9 @@ class StandinGpu:
     temperature_shutdown_c: int | None = None
     power_mw: int | None = 20_000
     power_limit_mw: int | None = 450_000
+    power_limit_default_mw: int | None = None
+    power_limit_least_mw: int | None = None
+    power_limit_most_mw: int | None = None
     energy_mj: int | None = None
     clock_mhz: int | None = None
     memory_clock_mhz: int | None = None
@@ -219,6 +222,9 @@ RTX_4090 = StandinGpu(
     temperature_c=51,
     power_mw=120_500,
     power_limit_mw=450_000,
+    power_limit_default_mw=450_000,
+    power_limit_least_mw=10_000,
+    power_limit_most_mw=600_000,
 )
 RTX_3060 = StandinGpu(
     name="NVIDIA GeForce RTX 3060",
@@ -243,6 +249,9 @@ RTX_3060 = StandinGpu(
     temperature_c=44,
     power_mw=18_250,
     power_limit_mw=170_000,
+    power_limit_default_mw=170_000,
+    power_limit_least_mw=100_000,
+    power_limit_most_mw=187_000,
 )
 TWO_UNEQUAL_GPUS = StandinState(gpus=(RTX_4090, RTX_3060))
 EIGHT_GPUS = StandinState(

@@ -79,7 +79,10 @@ class Desk:
         page.resize(920, 700)
         page.show()
 
-    def _launch(self, profile: Profile, plan: LaunchPlan, runs_dir: Path) -> RunLayout:
+    def _launch(
+        self, profile: Profile, plan: LaunchPlan, runs_dir: Path, *, outside_hours: bool
+    ) -> RunLayout:
+        assert not outside_hours
         if self.refusal is not None:
             raise self.refusal
         run = WrittenRun(runs_dir, profile).__enter__()

@@ -7,7 +7,15 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QDialog, QLabel, QMainWindow, QMenuBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QDialog,
+    QFileDialog,
+    QLabel,
+    QMainWindow,
+    QMenuBar,
+    QVBoxLayout,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from gpupanel import ui
@@ -16,11 +24,12 @@ from gpupanel.devices.doctor.report import DoctorReport
 from gpupanel.domain.batch_fit import BatchFit
 from gpupanel.domain.bench import Bench
 from gpupanel.domain.choice import Choice
-from gpupanel.domain.device import DeviceInventory
+from gpupanel.domain.device import DeviceInventory, DeviceKind, PhysicalDevice
 from gpupanel.domain.kind import Kind
 from gpupanel.domain.layered_models import MlpModel
 from gpupanel.domain.model_export import ModelExport
 from gpupanel.domain.model_summary import ModelSummary
+from gpupanel.domain.power import LimitedGpu
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.rate_range import RateRange
@@ -32,6 +41,7 @@ from gpupanel.domain.shown_examples import ExampleChoice, ShownExample, ShownExa
 from gpupanel.domain.sweep import SweepSettings
 from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
 from gpupanel.domain.trace import TraceRecord
+from gpupanel.hosts.operations import FolderEntry, FolderListing
 from gpupanel.planning.model_gallery import ModelEntry
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.sweeps.proposing import SweepProposal
@@ -48,11 +58,14 @@ from gpupanel.ui.dialogs.guide_dialog import GuideDialog
 from gpupanel.ui.dialogs.label_dialog import LabelDialog
 from gpupanel.ui.dialogs.model_gallery_dialog import ModelGalleryDialog
 from gpupanel.ui.dialogs.new_sweep_dialog import NewSweepDialog
+from gpupanel.ui.dialogs.power_dialog import PowerDialog
 from gpupanel.ui.dialogs.problem_dialog import ProblemDialog
 from gpupanel.ui.dialogs.settings_dialog import SettingsDialog
 from gpupanel.ui.dialogs.shortcuts_dialog import ShortcutsDialog
 from gpupanel.ui.dialogs.sweeps_dialog import SweepsDialog
 from gpupanel.ui.dialogs.trust_dialog import TrustDialog
+from gpupanel.ui.host.connect_dialog import ConnectDialog
+from gpupanel.ui.host.files_dialog import HostFilesDialog
 from gpupanel.ui.panels.runs_panel.column_chooser import ColumnChooser
 from gpupanel.ui.panels.runs_panel.columns import COLUMNS
 from gpupanel.ui.panels.runs_panel.scatter_dialog import ScatterDialog
@@ -115,6 +128,15 @@ def device_history() -> DeviceHistoryDialog:
         history.add(TelemetrySample(time_s=time_s, readings=(reading,)))
     dialog = DeviceHistoryDialog(history)
     dialog.show_devices(INVENTORY)
+    return dialog
+
+
+def host_files() -> HostFilesDialog:
+    dialog = HostFilesDialog(None, NAME, "/", QFileDialog.FileMode.ExistingFile)
+    dialog._folders.stop()
+    entries = (FolderEntry(name=NAME, is_folder=True), FolderEntry(name=NAME, is_folder=False))
+    dialog._show(FolderListing(path=f"/{NAME}", entries=entries))
+    dialog._show_refusal((PROBLEM,))
     return dialog
 
 
@@ -181,6 +203,8 @@ def shortcuts() -> ShortcutsDialog:
 
 
 MADE: dict[str, Callable[[], QDialog]] = {
+    "ConnectDialog": lambda: ConnectDialog((NAME,), None),
+    "HostFilesDialog": host_files,
     "AboutDialog": lambda: AboutDialog(INVENTORY, None),
     "BatchFitDialog": lambda: shown(
         labelled(BatchFitDialog()), "setAnswer", filled(BatchFit, NAME, problems=(PROBLEM,))
@@ -205,6 +229,14 @@ MADE: dict[str, Callable[[], QDialog]] = {
     "ModelExportDialog": exported,
     "ModelGalleryDialog": model_gallery,
     "NewSweepDialog": new_sweep,
+    "PowerDialog": lambda: shown(
+        PowerDialog(
+            PhysicalDevice(key="GPU-a", kind=DeviceKind.GPU, name=NAME),
+            LimitedGpu("GPU-a", NAME, 450.0),
+        ),
+        "setRefused",
+        (PROBLEM,),
+    ),
     "ProblemDialog": lambda: ProblemDialog(NAME, (PROBLEM,), None),
     "RateRangeDialog": lambda: shown(
         RateRangeDialog(), "setAnswer", RateRange(problems=(PROBLEM,))

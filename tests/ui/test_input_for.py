@@ -12,13 +12,13 @@ from PySide6.QtWidgets import QFileDialog, QLabel, QLineEdit, QPushButton, QWidg
 
 from gpupanel.domain.choice import Choice, ChoiceEnum
 from gpupanel.domain.duration import Duration
+from gpupanel.domain.hours import HoursText
 from gpupanel.domain.setting import PathKind, SettingType, setting, setting_of, settings_of
 from gpupanel.domain.value import Value
 from gpupanel.ui.forms.input_for import input_for
 from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.inputs.choice_or_input import ChoiceOrInput
 from gpupanel.ui.inputs.counter import GREATEST, Counter, OptionalCounter
-from gpupanel.ui.inputs.duration_edit import DurationEdit
 from gpupanel.ui.inputs.files_edit import FilesEdit
 from gpupanel.ui.inputs.name_choices import NameChoices
 from gpupanel.ui.inputs.named_choices_edit import NamedChoicesEdit
@@ -29,6 +29,7 @@ from gpupanel.ui.inputs.real_spin_box import RealSpinBox
 from gpupanel.ui.inputs.size_input import SizeInput
 from gpupanel.ui.inputs.switch import CheckBox, Switch
 from gpupanel.ui.inputs.text_input import PathEdit, TextInput
+from gpupanel.ui.inputs.time_edits import DurationEdit, HoursEdit
 
 
 class Colour(ChoiceEnum):
@@ -76,6 +77,7 @@ class Values(Value):
     large: tuple[LargeSide, LargeSide] = setting("Large", "In pixels.", default=(8, 8))
     text: str = setting("Text", "Words.")
     duration: Duration | None = setting("Duration", "A time.", default=None, off="none")
+    hours: HoursText | None = setting("Hours", "When.", default=None, off="any time")
     file: str = setting(
         "File", "A file.", default="", path=PathKind((".npz",), "NumPy files", "Open")
     )
@@ -138,6 +140,7 @@ def make(qtbot):
         ("size", SizeInput),
         ("text", TextInput),
         ("duration", DurationEdit),
+        ("hours", HoursEdit),
         ("file", PathEdit),
         ("names", NameChoices),
         ("named", NamedChoicesEdit),
@@ -419,6 +422,7 @@ CHANGES: dict[str, tuple[object, Callable[[QWidget], object]]] = {
     "size": ((4, 5), lambda widget: widget.findChild(Counter).stepUp()),
     "text": ("some", _type),
     "duration": ("8h", _type),
+    "hours": ("22:00-07:00", lambda line: line.clear() or line.textEdited.emit("")),
     "file": ("some", _type),
     "names": (("a", "b"), _clear),
     "lists": ({"a": ("b",)}, lambda line: line.clear() or line.textEdited.emit("")),

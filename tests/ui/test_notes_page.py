@@ -5,7 +5,7 @@ from PySide6.QtCore import QSettings, Qt
 from PySide6.QtWidgets import QCheckBox, QDialog, QLabel, QLineEdit, QPushButton, QTabWidget
 
 from gpupanel.domain.notes import NoteSettings
-from gpupanel.runs.notes.note_settings import notes_file, read_note_settings, write_note_settings
+from gpupanel.runs.notes.note_settings import NOTES_FILE
 from tests.fakes.note_receiver import NoteReceiver
 from tests.fakes.person import Person
 from tests.ui.new_window import new_window
@@ -29,7 +29,7 @@ def page(qtbot, window):
     qtbot.keyClick(window, Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
     dialog = window.findChild(QDialog, "settings_dialog")
     qtbot.waitUntil(dialog.isVisible)
-    dialog.findChild(QTabWidget).setCurrentIndex(1)
+    dialog.findChild(QTabWidget).setCurrentIndex(2)
     return dialog.notes
 
 
@@ -46,14 +46,14 @@ def test_that_what_is_typed_is_kept_for_the_person_alone(qtbot, page):
     box = next(e for e in page.findChildren(QCheckBox) if e.accessibleName() == "A run has ended")
     box.click()
     wanted = NoteSettings(mail="ada@example.org", ended=False)
-    qtbot.waitUntil(lambda: read_note_settings() == wanted)
-    assert notes_file().stat().st_mode & 0o777 == 0o600
+    qtbot.waitUntil(lambda: NOTES_FILE.read() == wanted)
+    assert NOTES_FILE.path().stat().st_mode & 0o777 == 0o600
 
 
 def test_that_what_is_typed_last_is_kept_when_the_window_closes_at_once(qtbot, window, page):
     qtbot.keyClicks(field(page, "Mail"), "ada")
     window.close()
-    assert read_note_settings().mail == "ada"
+    assert NOTES_FILE.read().mail == "ada"
 
 
 def test_that_a_test_is_sent_by_each_way_and_says_what_came_of_it(qtbot, page):
@@ -77,8 +77,8 @@ def test_that_what_is_no_address_is_told_below_it(qtbot, page):
 
 
 def test_that_settings_that_cannot_be_read_say_so(qtbot, window):
-    write_note_settings(NoteSettings(mail="ada"))
-    notes_file().write_text('webhok = "x"')
+    NOTES_FILE.write(NoteSettings(mail="ada"))
+    NOTES_FILE.path().write_text('webhok = "x"')
     qtbot.keyClick(window, Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
     dialog = window.findChild(QDialog, "settings_dialog")
     assert "webhok" in said(dialog.notes)

@@ -34,7 +34,7 @@ MOVED = STARTED.model_copy(
 class _NotedLauncher(QObject):
     launched = Signal(object)
     refused = Signal(object)
-    notTrusted = Signal(object, object)
+    doubted = Signal(object, object)
 
     def __init__(self):
         super().__init__()

@@ -31,7 +31,7 @@ class _FakeLauncher(QObject):
 
     launched = Signal(object)
     refused = Signal(object)
-    notTrusted = Signal(object, object)
+    doubted = Signal(object, object)
 
     def __init__(self):
         super().__init__()

@@ -11,7 +11,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.runs import launcher as launching
 from gpupanel.runs.trust.trusted import untrusted
 from gpupanel.runs.trust.user_code import UserCode, code_of_profile
-from gpupanel.ui.bindings.confirmations import TrustConfirmation
+from gpupanel.ui.bindings.confirmations import StartConfirmation
 from gpupanel.ui.dialogs.trust_dialog import TrustDialog, shown_code
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.run_state import RunState
@@ -47,7 +47,7 @@ def person():
 def control(qapp, session, person, runs_dir, monkeypatch):
     monkeypatch.setattr(launching, "start_supervisor", lambda *_: None)
     control = RunControl(session, Launcher(), runs_dir)
-    TrustConfirmation(control, person, control)
+    StartConfirmation(control, person, control)
     yield control
     control.close()
 
@@ -55,7 +55,7 @@ def control(qapp, session, person, runs_dir, monkeypatch):
 def test_that_the_first_start_shows_the_code_and_a_no_leaves_everything_as_it_was(
     qtbot, control, session, person, profile, runs_dir
 ):
-    with qtbot.waitSignal(control.notTrusted, timeout=5000):
+    with qtbot.waitSignal(control.doubted, timeout=5000):
         control.start()
     qtbot.waitUntil(lambda: session.run_state is RunState.IDLE, timeout=5000)
 

@@ -296,7 +296,7 @@ def _deleting_a_run(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatc
 
 def _launching(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
     failing = _patched(monkeypatch, workplace, "launch", error)
-    failing._healthy = lambda *_: _written(runs).layout
+    failing._healthy = lambda *_, **_named: _written(runs).layout
     launcher = launch_worker.Launcher()
     order = lambda: launcher.launch(Profile(), _plan(), runs)  # noqa: E731
     return Case(launcher, order, launcher.refused, launcher.launched, failing)

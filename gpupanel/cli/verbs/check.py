@@ -10,6 +10,7 @@ from gpupanel.cli.device_table import print_gpu_processes
 from gpupanel.cli.options import JsonOption, ProfileArgument, RunsDirOption
 from gpupanel.cli.output import NONE_GIVEN, answers, print_json, print_problems
 from gpupanel.cli.preparation import prepared
+from gpupanel.cli.run_hours import say_hours
 from gpupanel.domain.number_text import count
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
@@ -70,6 +71,7 @@ def check(
                 _print_devices(preparation.plan, preparation.device_names)
             print_gpu_processes(preparation.other_processes, answers)
             answers.print("Ready to run.", style="green")
+            say_hours(read, answers)
     raise typer.Exit(0 if ok else 1)
 
 

@@ -11,7 +11,7 @@ from gpupanel.cli.output import EXIT_FAILED, answers, print_json, print_problems
 from gpupanel.domain.notes import NoteKind, NoteSettings
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.visible_text import visible_line
-from gpupanel.runs.notes.note_settings import notes_file, problems_of, read_note_settings
+from gpupanel.runs.notes.note_settings import NOTES_FILE, problems_of
 from gpupanel.runs.notes.trial import TriedWay, try_ways
 
 _Test = Annotated[bool, typer.Option("--test", help="Send a test by every way that is set.")]
@@ -20,7 +20,7 @@ _Test = Annotated[bool, typer.Option("--test", help="Send a test by every way th
 def notes(*, test: _Test = False, json: JsonOption = False) -> None:
     """Say how notes about your runs reach you while you are elsewhere; send a test."""
     try:
-        settings, file = read_note_settings(), str(notes_file())
+        settings, file = NOTES_FILE.read(), str(NOTES_FILE.path())
     except ProblemError as error:
         refuse(error, json=json, status=EXIT_FAILED)
     tried = tuple(try_ways(settings)) if test else ()

@@ -1,5 +1,6 @@
 """The verb `queue` and what can be asked of the queue: add, remove, move, edit, pause, resume."""
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
@@ -19,6 +20,7 @@ from gpupanel.cli.output import (
     refuse,
 )
 from gpupanel.cli.verb_group import WholeHelpGroup
+from gpupanel.domain.hours import until_text
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.runs.directory.profile_file import read_profile
@@ -183,12 +185,19 @@ def _table(line: WaitingLine) -> Table:
             "" if place is None else str(place),
             entry.id,
             entry.name,
-            str(entry.outcome or entry.state),
+            _state_of(entry),
             ", ".join(entry.devices) or NONE_GIVEN,
             _what_of(entry) or NONE_GIVEN,
             style=_STYLES.get(entry.state, ""),
         )
     return table
+
+
+def _state_of(entry: QueueEntry) -> str:
+    if not entry.is_waiting:
+        return str(entry.outcome or entry.state)
+    words = "suspended" if entry.is_suspended else str(entry.state)
+    return f"{words}{until_text(entry.begin_s, time.time())}"
 
 
 def _what_of(entry: QueueEntry) -> str:

@@ -11,6 +11,7 @@ from gpupanel.cli.options import (
     AllocatedOption,
     DetachOption,
     JsonOption,
+    NowOption,
     RunNameOption,
     RunsDirOption,
     TrustOption,
@@ -19,6 +20,7 @@ from gpupanel.cli.output import EXIT_BAD_PROFILE, EXIT_FAILED, print_problems, p
 from gpupanel.cli.own_program import is_program, profile_of_program
 from gpupanel.cli.preparation import startable, startable_as_allocated
 from gpupanel.cli.run_end import follow_unless
+from gpupanel.cli.run_hours import say_hours
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.runs.directory.profile_file import read_profile
@@ -64,6 +66,7 @@ def run(
     python: PythonOption = None,
     allocated: AllocatedOption = False,
     trust: TrustOption = False,
+    now: NowOption = False,
     detach: DetachOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -83,6 +86,7 @@ def run(
         run_name,
         allocated=allocated,
         trust=trust,
+        now=now,
         detach=detach,
         json=json,
     )
@@ -95,6 +99,7 @@ def train(
     *,
     allocated: bool = False,
     trust: bool = False,
+    now: bool = False,
     detach: bool = False,
     json: bool = False,
 ) -> None:
@@ -106,6 +111,7 @@ def train(
         run_name: See :data:`~gpupanel.cli.options.RunNameOption`.
         allocated: See :data:`~gpupanel.cli.options.AllocatedOption`.
         trust: Whether its code is trusted as it is now.
+        now: Whether it starts though its hours have not begun.
         detach: Whether to return at once.
         json: Whether to print JSON.
     """
@@ -115,7 +121,7 @@ def train(
     except ProblemError as error:
         refuse(error, json=json, status=EXIT_FAILED)
     if layout is not None and has_begun(layout):
-        continue_run(layout, allocated=allocated, trust=trust, detach=detach, json=json)
+        continue_run(layout, allocated=allocated, trust=trust, now=now, detach=detach, json=json)
         return
     try:
         known = read_profile(profile) if isinstance(profile, Path) else profile
@@ -127,7 +133,8 @@ def train(
     print_problems(preparation.problems)
     print_gpu_processes(preparation.other_processes, progress)
     try:
-        layout = launch(read, plan, folder, run_name)
+        layout = launch(read, plan, folder, run_name, outside_hours=now)
     except ProblemError as error:
         refuse(error, json=json, status=EXIT_FAILED)
+    say_hours(read)
     follow_unless(detach, layout, read.epochs_to_train, json=json)

@@ -1,6 +1,6 @@
 """What the doctor found, as people and scripts read it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from gpupanel.devices.doctor.environment import HostEnvironment
 from gpupanel.devices.doctor.visibility import GpuVisibility, Kernels, Unseen
@@ -108,11 +108,13 @@ class DoctorReport(Value):
 
     def with_folders(self, folders: tuple[ExaminedFolder, ...]) -> "DoctorReport":
         """The same with folders, and what is wrong with them."""
-        found = [folder.problem for folder in folders if folder.problem is not None]
-        # One cause may spoil all of them.
+        found = (folder.problem for folder in folders if folder.problem is not None)
+        return self.with_problems(found).model_copy(update={"folders": folders})
+
+    def with_problems(self, found: Iterable[Problem]) -> "DoctorReport":
+        """The same with further problems, each once: one cause may spoil several things."""
         distinct = {(each.code, each.message): each for each in (*self.problems, *found)}
-        problems = worst_first(list(distinct.values()))
-        return self.model_copy(update={"folders": folders, "problems": problems})
+        return self.model_copy(update={"problems": worst_first(list(distinct.values()))})
 
     def groups(self) -> tuple[FactGroup, ...]:
         """What was found as lines for people, what matters most first."""

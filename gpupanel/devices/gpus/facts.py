@@ -44,6 +44,7 @@ def gpu_facts(key: str, nvml: NvmlGpu, before: PhysicalDevice | None = None) -> 
     if before is not None and before.memory_total_mib is not None:
         return before.model_copy(update={"pci_bus_id": nvml.pci_bus_id()})
     memory = nvml.memory()
+    least_w, most_w = nvml.power_limit_range_w() or (None, None)
     return PhysicalDevice(
         key=key,
         kind=DeviceKind.GPU,
@@ -53,6 +54,9 @@ def gpu_facts(key: str, nvml: NvmlGpu, before: PhysicalDevice | None = None) -> 
         compute_capability=nvml.compute_capability(),
         pci_bus_id=nvml.pci_bus_id(),
         power_limit_w=nvml.power_limit_w(),
+        power_limit_default_w=nvml.power_limit_default_w(),
+        power_limit_least_w=least_w,
+        power_limit_most_w=most_w,
         temperature_slowdown_c=nvml.temperature_slowdown_c(),
         temperature_shutdown_c=nvml.temperature_shutdown_c(),
         pcie_generation_max=nvml.pcie_generation_max(),

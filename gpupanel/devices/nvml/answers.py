@@ -123,6 +123,14 @@ def watts(least: int) -> Callable[[int], float]:
     return lambda answer: within(answer, least, 20_000_000) / 1000.0
 
 
+def watt_range(answer: tuple[int, int]) -> tuple[float, float]:
+    """Converts a least and a greatest power in milliwatts to watts."""
+    least, most = map(watts(1), answer)
+    if least > most:
+        raise GarbageError(f"{least} W is more than {most} W")
+    return least, most
+
+
 def joules(answer: int) -> float:
     """Converts an energy in millijoules to joules."""
     return within(answer, 0, 2**60) / 1000.0

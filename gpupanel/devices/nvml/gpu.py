@@ -127,6 +127,12 @@ class NvmlGpu:
         pynvml.NVML_TEMPERATURE_THRESHOLD_SHUTDOWN,
     )
     """Where the GPU shuts itself down."""
+    power_limit_default_w = _reading(pynvml.nvmlDeviceGetPowerManagementDefaultLimit, watts(1))
+    """The limit after the driver was loaded, unless somebody sets another one."""
+    power_limit_range_w = _reading(
+        pynvml.nvmlDeviceGetPowerManagementLimitConstraints, answers.watt_range
+    )
+    """The least and the greatest limit that can be set."""
     pcie_generation_max = _reading(pynvml.nvmlDeviceGetMaxPcieLinkGeneration, between(1, 16))
     """Generation of the fastest PCI Express link that GPU and slot support."""
     pcie_width_max = _reading(pynvml.nvmlDeviceGetMaxPcieLinkWidth, between(1, 64))
@@ -232,6 +238,25 @@ class NvmlGpu:
         except ValueError as error:
             said = f"the UUID that it reports is none ({visible_line(str(error))})"
             raise GpuLostError(GpuFailure(said=said)) from error
+
+    def set_power_limit(self, limit_w: float) -> None:
+        """Set the power limit, which holds until the driver is loaded anew.
+
+        Raises:
+            PermissionError: It is the administrator's to set.
+            NotImplementedError: The GPU has no limit that can be set.
+            ValueError: It takes no such limit.
+            GpuLostError: It stopped answering.
+            DriverGoneError: The driver stopped answering.
+        """
+        try:
+            self._asked(pynvml.nvmlDeviceSetPowerManagementLimit, round(limit_w * 1000.0))
+        except pynvml.NVMLError as error:
+            raise_if_not_of_one_reading(error)
+            said = visible_line(str(error))
+            if is_not_for_this_user(error):
+                raise PermissionError(said) from error
+            raise (NotImplementedError if is_final(error) else ValueError)(said) from error
 
     @property
     def waits_s(self) -> float:

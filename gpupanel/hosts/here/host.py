@@ -46,6 +46,7 @@ from gpupanel.hosts.operations import (
 )
 from gpupanel.runs.history.label import RunLabel
 from gpupanel.runs.locations import RUNS_DIR_VARIABLE, STATE_DIR_VARIABLE
+from gpupanel.runs.machine_settings import OutsideHoursError
 from gpupanel.runs.questions.question import OnProgress, ignore_progress
 from gpupanel.runs.trust.trusted import CodeNotTrustedError
 from gpupanel.runs.trust.user_code import UserCode
@@ -165,15 +166,19 @@ class OtherMachine:
         if followed is not None:
             self.link.unfollow(followed)
 
-    def launch(self, profile: Profile, plan: LaunchPlan, _runs_dir: Path) -> RunLayout:
+    def launch(
+        self, profile: Profile, plan: LaunchPlan, _runs_dir: Path, *, outside_hours: bool = False
+    ) -> RunLayout:
         """Start a run in the host's folder of runs; the place of its copy.
 
         Raises:
             CodeNotTrustedError: The profile names Python code there that nobody trusted yet.
+            OutsideHoursError: Its hours have not begun there.
             ProblemError: As :func:`gpupanel.runs.launcher.launch` says it; or there is no
                 connection, or it was lost before the answer.
         """
-        return self._start(StartWanted(profile=self.paths.document(profile), plan=plan))
+        document = self.paths.document(profile)
+        return self._start(StartWanted(profile=document, plan=plan, outside_hours=outside_hours))
 
     def resume(
         self,
@@ -181,6 +186,7 @@ class OtherMachine:
         changed: tuple[Profile, LaunchPlan] | None = None,
         *,
         accepts_changed_data: bool = False,
+        outside_hours: bool = False,
     ) -> None:
         """Start a run there again, as :func:`gpupanel.runs.launcher.resume` does here."""
         profile, plan = (None, None) if changed is None else changed
@@ -189,6 +195,7 @@ class OtherMachine:
             profile=None if profile is None else self.paths.document(profile),
             plan=plan,
             accepts_changed_data=accepts_changed_data,
+            outside_hours=outside_hours,
         )
         self._start(wanted)
 
@@ -229,6 +236,9 @@ class OtherMachine:
         started = self.link.call(operations.START, wanted.model_copy(update={"trusted": trusted}))
         if started.untrusted:
             raise CodeNotTrustedError([*map(code.heard, started.untrusted)])
+        if started.hours is not None:
+            hours = started.hours
+            raise OutsideHoursError(hours.problem, hours.begin_s, hours.words)
         return RunLayout(self.runs_dir / started.name)
 
     def _take_trusted(self) -> tuple[UserCode, ...]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import document_of, profile_from_document
+from gpupanel.domain.run_layout import RunLayout
 from gpupanel.hosts import code, operations
 from gpupanel.hosts.here.link import Link
 from gpupanel.hosts.here.paths import CopiedPaths
@@ -61,6 +62,12 @@ class HostQueue:
     def add(self, profile: Profile, _runs_dir: Path) -> QueueEntry | None:
         """Let a run of the profile wait in the host's folder of runs."""
         return self._act(QueueWanted(act="add", profile=self._paths.document(profile))).entry
+
+    def continue_run(self, layout: RunLayout, profile: Profile | None) -> QueueEntry | None:
+        """Let a run of the host wait that is to go on."""
+        document = None if profile is None else self._paths.document(profile)
+        wanted = QueueWanted(act="continue", run=layout.root.name, profile=document)
+        return self._act(wanted).entry
 
     def edit(self, entry_id: str, profile: Profile, revision: int) -> QueueEntry | None:
         """Give a waiting entry another profile."""

@@ -12,6 +12,7 @@ from gpupanel.hosts import code
 from gpupanel.hosts.operations import (
     DeletionWanted,
     EndWanted,
+    HoursThere,
     LabelWanted,
     Nothing,
     RequestWanted,
@@ -27,6 +28,7 @@ from gpupanel.runs.history.deleting import delete_run
 from gpupanel.runs.history.label import change_label
 from gpupanel.runs.launcher import launch, resume
 from gpupanel.runs.locations import default_runs_dir
+from gpupanel.runs.machine_settings import OutsideHoursError
 from gpupanel.runs.trust.trusted import CodeNotTrustedError, trust
 
 Say = Callable[[Nothing], None]
@@ -45,13 +47,22 @@ def start(wanted: StartWanted, _say: Say, _dropped: Event) -> StartOutcome:
     try:
         if wanted.name:
             layout = _run(wanted.name)
-            resume(layout, changed, accepts_changed_data=wanted.accepts_changed_data)
+            resume(
+                layout,
+                changed,
+                accepts_changed_data=wanted.accepts_changed_data,
+                outside_hours=wanted.outside_hours,
+            )
         elif changed is not None:
-            layout = launch(*changed, default_runs_dir())
+            layout = launch(*changed, default_runs_dir(), outside_hours=wanted.outside_hours)
         else:
             raise ProblemError(_nothing_to_start())
     except CodeNotTrustedError as error:
         return StartOutcome(untrusted=tuple(map(code.told, error.code)))
+    except OutsideHoursError as error:
+        (problem,) = error.problems
+        hours = HoursThere(problem=problem, begin_s=error.begin_s, words=error.words)
+        return StartOutcome(hours=hours)
     return StartOutcome(name=layout.root.name)
 
 

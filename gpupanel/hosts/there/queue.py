@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import document_of, profile_from_document
+from gpupanel.domain.run_layout import RunLayout
 from gpupanel.hosts import code
 from gpupanel.hosts.operations import (
     EntryTakenOut,
@@ -66,6 +67,10 @@ def _done(queue: UserQueue, wanted: QueueWanted) -> QueueDone:
     match wanted.act:
         case "add":
             return QueueDone(entry=queue.add(_profile(wanted), default_runs_dir()))
+        case "continue":
+            layout = RunLayout(default_runs_dir() / wanted.run)
+            profile = None if wanted.profile is None else _profile(wanted)
+            return QueueDone(entry=queue.continue_run(layout, profile))
         case "edit":
             profile = _profile(wanted)
             return QueueDone(entry=queue.edit(wanted.entry_id, profile, wanted.revision))

@@ -16,6 +16,7 @@ from gpupanel.planning.rules import (
     fine_tuning_rules,
     gpu_support_rules,
     growth_rules,
+    hours_rules,
     inference_rules,
     memory_estimate_rules,
     memory_rules,
@@ -25,6 +26,7 @@ from gpupanel.planning.rules import (
     network_rules,
     optimizer_state_rules,
     placement_rules,
+    power_rules,
     process_rules,
     range_rules,
     replica_rules,
@@ -44,6 +46,8 @@ Rule = Callable[[PlanningContext], Iterator[Problem]]
 """Yields nothing where it does not concern the task, or what it asks for is not known."""
 
 _OF_DEVICES: Final[tuple[Rule, ...]] = (
+    hours_rules.hours_do_not_meet,
+    hours_rules.hours_cannot_end,
     device_rules.absent_devices,
     device_rules.lost_devices,
     device_rules.unresponsive_devices,
@@ -62,6 +66,7 @@ _OF_DEVICES: Final[tuple[Rule, ...]] = (
     memory_rules.policy_of_absent_device,
     memory_rules.limit_above_memory,
     memory_rules.gpu_nearly_full,
+    power_rules.limits_above_supply,
 )
 
 RULES: Final[tuple[Rule, ...]] = (

@@ -104,6 +104,7 @@ class RunStatus(Value):
         restarts: How often the run was started again.
         restarted: The last time that it was.
         findings: What was found about the training, the last of each code and device.
+        hours_ended: Its hours have ended, and it was not started again since.
         problems_before: How many of the problems were reported before that.
         resumed: The checkpoint that it went on from then; ``None``: none was there.
         checkpoint: The last one that was saved.
@@ -164,6 +165,7 @@ class RunStatus(Value):
     restarts: int = 0
     restarted: events.RunRestarted | None = None
     findings: tuple[events.FindingReported, ...] = ()
+    hours_ended: events.HoursEnded | None = None
     problems_before: int = 0
     resumed: events.TrainingResumed | None = None
     checkpoint: events.CheckpointSaved | None = None
@@ -291,6 +293,8 @@ class RunStatus(Value):
                 return self._figure_changes(FigureBatch.of((event,)))
             case events.ClockJumped():
                 return {"skipped": self.skipped.after(event)}
+            case events.HoursEnded():
+                return {"hours_ended": event}
             case events.TrainingResumed():
                 return {
                     "best": self._best_when_resumed(event),
@@ -446,6 +450,7 @@ class RunStatus(Value):
             "fine_tuning": None,
             "model_step": None,
             "ended_at_once": False,
+            "hours_ended": None,
             "failures": (),
             "pids": (),
             "process_names": (),

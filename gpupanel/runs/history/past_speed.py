@@ -97,7 +97,7 @@ class PastSpeeds:
     def _of_a_run(
         self, profile: Profile, device_keys: frozenset[str], runs: Iterable[RunSummary]
     ) -> PastSpeed | None:
-        wanted = _workload(profile)
+        wanted = workload(profile)
         read = 0
         for run in runs:
             speed = run.examples_per_second
@@ -106,7 +106,7 @@ class PastSpeeds:
             if run.strategy != profile.strategy.kind or frozenset(run.device_keys) != device_keys:
                 continue
             past = self._profile(run.path)
-            if past is not None and _workload(past) == wanted:
+            if past is not None and workload(past) == wanted:
                 seldom = profile.training.validations_an_epoch / past.training.validations_an_epoch
                 return PastSpeed(run.title, speed, *_around(run, seldom))
             read += 1
@@ -141,7 +141,7 @@ def _around(run: RunSummary, seldom: float) -> tuple[float, float | None]:
     return training_s / (training_s + beside_s), max(0.0, lasted_s - spent.seconds)
 
 
-def _workload(profile: Profile) -> tuple[object, ...]:
+def workload(profile: Profile) -> tuple[object, ...]:
     """What decides how long a step takes."""
     training = profile.training.model_dump(include=set(_DECIDE_SPEED))
     devices = profile.devices.cpu_replicas

@@ -22,7 +22,7 @@ from gpupanel.files.bounded_log import BoundedLog
 from gpupanel.files.locks import lock_in_folder
 from gpupanel.files.process_log import write_to_process_log
 from gpupanel.runs.notes.delivery import NotDeliveredError
-from gpupanel.runs.notes.note_settings import read_note_settings
+from gpupanel.runs.notes.note_settings import NOTES_FILE
 from gpupanel.runs.notes.outbox import Letter, Outbox
 from gpupanel.runs.notes.waking import courier_lock_file, courier_log
 from gpupanel.runs.notes.ways import deliver
@@ -133,7 +133,7 @@ def _give_up(_signal: int, _frame: FrameType | None) -> None:
 
 def _settings() -> NoteSettings | None:
     try:
-        return read_note_settings()
+        return NOTES_FILE.read()
     except ProblemError as error:
         write_to_process_log(f"notes: {error}")
         return None

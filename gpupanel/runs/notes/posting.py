@@ -9,7 +9,7 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.visible_text import as_utf8, visible_line, visible_lines
 from gpupanel.files.process_log import write_to_process_log
 from gpupanel.runs.locations import notes_dir
-from gpupanel.runs.notes.note_settings import read_note_settings
+from gpupanel.runs.notes.note_settings import NOTES_FILE
 from gpupanel.runs.notes.outbox import Outbox
 from gpupanel.runs.notes.waking import wake_courier
 
@@ -56,7 +56,7 @@ def post(kind: NoteKind, title: str, text: str, *, run: str = "", about: str) ->
 
 def _settings() -> NoteSettings:
     try:
-        return read_note_settings()
+        return NOTES_FILE.read()
     except ProblemError as error:
         write_to_process_log(f"notes: {error}")
         return NoteSettings()

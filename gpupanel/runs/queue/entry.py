@@ -40,6 +40,9 @@ class QueueEntry(Value):
         suspend_after_epoch: The run is suspended when this epoch has ended, counted from 1.
         continues_from: The entry continues the suspended run in ``run``, whose events had so many
             bytes when it was added: more of them say that somebody has continued it since.
+        hours_ended_s: When the hours of its run ended, seconds since the epoch (UTC): once the run
+            is suspended the entry waits again; ``None``: they have not.
+        begin_s: Waiting: when its hours begin, likewise; ``None``: it does not wait for them.
         cuda_variables: Of the shell from which it was added, which the scheduler's is not: what
             its profile means where that names no device. ``None``: they have no say.
     """
@@ -59,6 +62,8 @@ class QueueEntry(Value):
     problems: tuple[Problem, ...] = ()
     suspend_after_epoch: int | None = None
     continues_from: int | None = None
+    hours_ended_s: float | None = None
+    begin_s: float | None = None
     cuda_variables: CudaVariables | None = None
 
     @property
@@ -70,6 +75,11 @@ class QueueEntry(Value):
     def is_running(self) -> bool:
         """Whether its run goes on or is being started."""
         return self.state is EntryState.RUNNING
+
+    @property
+    def is_suspended(self) -> bool:
+        """Whether it waits to continue a run that was suspended."""
+        return self.is_waiting and self.continues_from is not None
 
     @property
     def can_be_edited(self) -> bool:

@@ -8,12 +8,15 @@ from pathlib import Path
 
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.guarded_files import size_of
 from gpupanel.planning.visible_gpus import cuda_variables_of
-from gpupanel.runs.directory.profile_file import anchored
+from gpupanel.runs.directory.profile_file import anchored, read_run_profile
 from gpupanel.runs.queue.entry import QueueEntry
 from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.runs.queue.waiting_line import WaitingLine
 from gpupanel.runs.queue.waking import ensure_scheduler
+from gpupanel.runs.resumable import resume_problem
 from gpupanel.runs.trust.trusted import check_trusted
 from gpupanel.runs.trust.user_code import code_of_profile
 
@@ -43,6 +46,47 @@ def add(files: QueueFiles, profile: Profile, runs_dir: Path) -> QueueEntry:
     files.change(added)
     _wake(files)
     return entry
+
+
+def continue_run(
+    files: QueueFiles, layout: RunLayout, profile: Profile | None = None
+) -> QueueEntry:
+    """Let a run that has ended wait, behind all others, to go on from its last checkpoint.
+
+    One that waits for that already stays as it is.
+
+    Args:
+        files: Of the queue.
+        layout: The run.
+        profile: With what it is to go on; ``None``: as it was started.
+
+    Raises:
+        ProblemError: It cannot go on, or the queue cannot be changed.
+    """
+    problem = resume_problem(layout, profile and anchored(profile, Path.cwd()))
+    if problem is not None:
+        raise ProblemError(problem)
+    wanted = profile or read_run_profile(layout)
+    entry = QueueEntry(
+        id=secrets.token_hex(4),
+        name=wanted.name,
+        runs_dir=layout.root.parent,
+        added_s=time.time(),
+        run=layout.root,
+        is_filled=True,
+        continues_from=size_of(layout.events),
+        cuda_variables=cuda_variables_of(os.environ),
+    )
+
+    def added(line: WaitingLine) -> WaitingLine:
+        if any(each.run == layout.root for each in (*line.waiting, *line.running)):
+            return line
+        files.write_profile(entry.id, anchored(wanted, Path.cwd()))
+        return line.with_added(entry)
+
+    line = files.change(added)
+    _wake(files)
+    return next(each for each in reversed(line.entries) if each.run == layout.root)
 
 
 def edit(

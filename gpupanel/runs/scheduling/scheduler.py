@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -26,7 +27,9 @@ from gpupanel.runs.directory.start_claim import is_start_claimed
 from gpupanel.runs.error_problems import problems_of
 from gpupanel.runs.launcher import StartSupervisor, start_supervisor
 from gpupanel.runs.locations import default_runs_dir
+from gpupanel.runs.machine_settings import OutsideHoursError
 from gpupanel.runs.queue.bench_claim import HOLDER, benched_devices
+from gpupanel.runs.queue.ended_hours import note_end
 from gpupanel.runs.queue.entry import QueueEntry
 from gpupanel.runs.queue.queue_files import Fingerprint, QueueFiles
 from gpupanel.runs.queue.running_runs import RunningRuns, device_keys, ended_entry
@@ -37,6 +40,7 @@ from gpupanel.runs.readiness import Machine, MachineWatch, prepared_on
 from gpupanel.runs.scheduling import queue_notes
 from gpupanel.runs.scheduling.cluster_readings import ClusterReadings
 from gpupanel.runs.scheduling.feeding import SweepFeeder
+from gpupanel.runs.scheduling.hours_gate import HoursGate
 from gpupanel.runs.scheduling.selection import (
     Candidate,
     candidate_of,
@@ -50,6 +54,8 @@ from gpupanel.runs.scheduling.start_entry import (
     reserve,
     start_again,
     start_entry,
+    supervise,
+    was_continued,
 )
 
 POLL_S = 0.5
@@ -172,7 +178,9 @@ class Scheduler:
         return not line.needs_scheduler and not self._files.change(unneeded).needs_scheduler
 
     def _follow_running(self) -> None:
-        for entry in self._files.read().running:
+        line = self._files.read()
+        continued = (entry for entry in line.waiting if was_continued(entry))
+        for entry in (*line.running, *continued):
             try:
                 self._follow(entry)
             except OSError as error:
@@ -194,7 +202,7 @@ class Scheduler:
     def _note_end(self, entry: QueueEntry) -> None:
         ended = ended_entry(entry)
         if ended is not None:
-            self._files.change(lambda line: line.with_changed(ended))
+            note_end(self._files, entry, ended)
             self._selected_s = float("-inf")
 
     def _still_begins(self, entry: QueueEntry) -> bool:
@@ -204,11 +212,16 @@ class Scheduler:
         return entry.run.is_dir() and not is_start_claimed(RunLayout(entry.run))
 
     def _take_over(self, entry: QueueEntry) -> None:
-        """Go on with an entry that another scheduler was killed over, or just supervise it."""
+        """Go on with an entry that another scheduler was killed over, or just supervise it.
+
+        One that waits is among these where a person has continued its run meanwhile.
+        """
         if not entry.is_filled or is_to_continue(entry):
             put_back(self._files, entry)
             return
         self._begun_s[entry.id] = time.monotonic()
+        if entry.is_waiting:
+            supervise(self._files, entry)
         start_again(entry, self._start)
 
     def _start_what_waits(self) -> None:
@@ -217,12 +230,19 @@ class Scheduler:
         if line.paused or not line.waiting or not is_due:
             return
         self._selected_s = time.monotonic()
-        machine = self._read_machine()
+        # At most once, and not at all while each entry waits for its hours: a sleeping GPU sleeps.
+        read_machine = cache(self._read_machine)
+        hours = HoursGate(time.time())
         held = self._held_devices(line)
         busy, possible = set(held), []
         for entry in line.waiting:
-            candidate = candidate_of(
-                entry, self._files, machine, self._prepare, self._clusters, busy
+            try:
+                profile = self._files.profile(entry.id)
+            except ProblemError as error:
+                self._refuse(entry, error)
+                continue
+            candidate = hours.waiting(entry, profile) or candidate_of(
+                entry, profile, read_machine, self._prepare, self._clusters, busy
             )
             if candidate.error is not None:
                 self._refuse(entry, candidate.error)
@@ -247,6 +267,8 @@ class Scheduler:
         try:
             profile, plan = candidate.startable()
             start_entry(self._files, reserved, profile, plan, self._start)
+        except OutsideHoursError:
+            put_back(self._files, reserved)  # they ended this moment
         except ProblemError as error:
             # One whose supervisor could not be started stays as it is, and is started again.
             self._refuse(reserved, error)

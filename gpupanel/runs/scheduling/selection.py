@@ -32,6 +32,7 @@ class Candidate:
         obstacle: Why it cannot start for a while, even if its devices were free; empty when
             nothing of its own keeps it.
         asks: The address of the cluster that has to be asked before it can start; empty: none.
+        begin_s: When its hours begin, seconds since the epoch (UTC); ``None``: they have.
     """
 
     entry: QueueEntry
@@ -41,6 +42,7 @@ class Candidate:
     error: ProblemError | None = None
     obstacle: str = ""
     asks: str = ""
+    begin_s: float | None = None
 
     def startable(self) -> tuple[Profile, LaunchPlan]:
         """What to start.
@@ -57,8 +59,8 @@ class Candidate:
 
 def candidate_of(
     entry: QueueEntry,
-    files: QueueFiles,
-    machine: Machine,
+    profile: Profile,
+    read_machine: Callable[[], Machine],
     prepare: Prepare,
     clusters: ClusterReadings,
     busy: Container[str] = (),
@@ -67,18 +69,15 @@ def candidate_of(
 
     Args:
         entry: It.
-        files: The queue.
-        machine: This machine.
+        profile: Its profile.
+        read_machine: Reads this machine; not asked where the entry is for another one.
         prepare: Says what would happen with a profile on a machine.
         clusters: What is known of clusters.
         busy: The keys of devices that runs hold, or entries before this one wait for: a profile
             that names no device and needs one takes another.
     """
-    try:
-        profile = files.profile(entry.id)
-    except ProblemError as error:
-        return Candidate(entry, error=error)
     if profile.cluster is None:
+        machine = read_machine()
         inventory = machine.inventory.model_copy(update={"cuda_variables": entry.cuda_variables})
         seen = replace(machine, inventory=inventory)
         return _on_free_device(entry, profile, seen, prepare, busy)
@@ -199,7 +198,9 @@ def note_selection(
             if found is None or found.revision != entry.revision or not found.is_waiting:
                 continue  # changed meanwhile: its turn comes again
             devices = tuple(candidate.devices.values())
-            update = {"devices": devices, "waits": reasons[found.id]}
+            update: dict[str, object] = {"waits": reasons[found.id], "begin_s": candidate.begin_s}
+            if candidate.begin_s is None:
+                update["devices"] = devices
             line = line.with_changed(found.model_copy(update=update))
         return line
 

@@ -52,8 +52,7 @@ def reserve(files: QueueFiles, entry: QueueEntry, selected_from: WaitingLine) ->
         is_overtaken = not _waiting_before(line, entry) <= _waiting_before(selected_from, entry)
         if line.paused or is_overtaken or not _is_as_before(line, entry):
             return line
-        changes = {"state": EntryState.RUNNING, "waits": "", "started_s": time.time()}
-        return line.with_changed(line.entry(entry.id).model_copy(update=changes))
+        return line.with_changed(line.entry(entry.id).model_copy(update=_running()))
 
     after = files.change(reserved)
     return any(each.id == entry.id and each.is_running for each in after.entries)
@@ -117,6 +116,32 @@ def is_to_continue(entry: QueueEntry) -> bool:
     if entry.continues_from is None or entry.run is None:
         return False
     return size_of(RunLayout(entry.run).events) <= entry.continues_from
+
+
+def was_continued(entry: QueueEntry) -> bool:
+    """Whether an entry waits to continue a run that a person has continued meanwhile."""
+    waits_to = entry.is_waiting and entry.continues_from is not None and entry.run is not None
+    return waits_to and not is_to_continue(entry)
+
+
+def supervise(files: QueueFiles, entry: QueueEntry) -> None:
+    """Note that the run of a waiting entry goes on, which somebody else has started.
+
+    Raises:
+        ProblemError: The queue cannot be changed.
+    """
+
+    def supervised(line: WaitingLine) -> WaitingLine:
+        if not _is_as_before(line, entry):
+            return line
+        return line.with_changed(line.entry(entry.id).model_copy(update=_running()))
+
+    files.change(supervised)
+
+
+def _running() -> dict[str, object]:
+    started = {"state": EntryState.RUNNING, "started_s": time.time()}
+    return {**started, "waits": "", "begin_s": None}
 
 
 def _continue(

@@ -110,6 +110,7 @@ class Attempt:
             self._shortages.observe((member.place, member.pid) for member in there)
             self._report_notices()
             self._report_jump()
+            self._setup.hours.look()
             self._read_events()
             self._setup.claims.expect_end(self._reports.status.seconds_left)
             self._watchdog.act()

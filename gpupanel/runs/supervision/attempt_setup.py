@@ -15,6 +15,7 @@ from gpupanel.runs.supervision.checked_run import CheckedRun
 from gpupanel.runs.supervision.finding_watch import FindingWatch
 from gpupanel.runs.supervision.gpu_claims import GpuClaims
 from gpupanel.runs.supervision.gpu_loss import GpuLossWatch
+from gpupanel.runs.supervision.hours_watch import HoursWatch
 from gpupanel.runs.supervision.node_samples import NodeSamples
 from gpupanel.runs.supervision.watchdogs import Patience
 
@@ -80,6 +81,7 @@ class AttemptSetup:
         requests: That end the run.
         gpus: Knows which GPUs of the run are lost.
         claims: Say to other users which GPUs the run holds.
+        hours: Has the run suspended when its hours end.
         findings: Finds out why the training is slow, or learns badly; ``None``: the run trains
             nothing.
         node_samples: Takes what the devices of a cluster's nodes report.
@@ -95,5 +97,6 @@ class AttemptSetup:
     requests: StopRequests
     gpus: GpuLossWatch
     claims: GpuClaims
+    hours: HoursWatch
     findings: FindingWatch | None = None
     node_samples: NodeSamples = field(default_factory=NodeSamples)

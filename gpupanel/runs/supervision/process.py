@@ -52,23 +52,29 @@ def supervise(layout: RunLayout, make: Callable[[RunLayout], Supervisor]) -> int
         wake_scheduler()
 
 
-def supervise_as_told(arguments: Sequence[str]) -> int:
+def supervise_as_told(arguments: Sequence[str], *, heeds_hours: bool = True) -> int:
     """The same by the arguments of a launcher: the run's directory, what was checked of it.
+
+    Args:
+        arguments: They.
+        heeds_hours: The run is suspended when its hours end.
 
     Raises:
         ValueError: They are others.
     """
-    return supervise(RunLayout(Path(arguments[0])), lambda _: supervisor_of(arguments))
+    layout = RunLayout(Path(arguments[0]))
+    return supervise(layout, lambda _: supervisor_of(arguments, heeds_hours=heeds_hours))
 
 
-def supervisor_of(arguments: Sequence[str]) -> Supervisor:
-    """The supervisor that a launcher wants by these arguments.
+def supervisor_of(arguments: Sequence[str], *, heeds_hours: bool = True) -> Supervisor:
+    """The supervisor that a launcher wants by these arguments, as of :func:`supervise_as_told`.
 
     Raises:
         ValueError: They are others.
     """
     root, checked = arguments
-    return Supervisor(RunLayout(Path(root)), checked=CheckedFiles.model_validate_json(checked))
+    files = CheckedFiles.model_validate_json(checked)
+    return Supervisor(RunLayout(Path(root)), checked=files, heeds_hours=heeds_hours)
 
 
 if __name__ == "__main__":

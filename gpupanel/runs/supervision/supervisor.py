@@ -25,6 +25,7 @@ from gpupanel.domain.events import (
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.files.process_log import write_to_process_log
@@ -44,6 +45,7 @@ from gpupanel.runs.supervision.exit_reading import FinishedAttempt, RunResult
 from gpupanel.runs.supervision.finding_watch import FindingWatch
 from gpupanel.runs.supervision.gpu_claims import GpuClaims
 from gpupanel.runs.supervision.gpu_loss import GpuLossResponse, GpuLossWatch
+from gpupanel.runs.supervision.hours_watch import HoursWatch
 from gpupanel.runs.supervision.memory.gpu_watch import GpuMemoryWatch
 from gpupanel.runs.supervision.memory.response import ShortageResponse
 from gpupanel.runs.supervision.node_samples import NodeSamples, TaskReadings
@@ -64,6 +66,7 @@ class Supervisor:
             processes executes code of a person's.
         trainer_command: Without the run's directory, which is added.
         patience: How long the watchdogs wait.
+        heeds_hours: The run is suspended when its hours end.
 
     Raises:
         OSError: The run's events cannot be written.
@@ -75,9 +78,12 @@ class Supervisor:
         trainer_command: Sequence[str] = TRAINER_COMMAND,
         patience: Patience | None = None,
         checked: CheckedFiles | None = None,
+        *,
+        heeds_hours: bool = True,
     ) -> None:
         self._layout = layout
         self._is_checked = checked is not None
+        self._heeds_hours = heeds_hours
         self._run = CheckedRun(layout, checked)
         self._command = trainer_command
         self._patience = patience or Patience()
@@ -173,6 +179,7 @@ class Supervisor:
                 requests=self._stop_requests,
                 gpus=gpus,
                 claims=claims,
+                hours=HoursWatch(self._layout, self._profile_with_hours(), report),
                 node_samples=node_samples or NodeSamples(),
             )
             with _task_readings(plan, node_samples):
@@ -190,6 +197,8 @@ class Supervisor:
         """Run one attempt after another; gives the last one."""
         while True:
             setup = replace(setup, findings=self._findings)
+            if setup.hours.look():
+                return FinishedAttempt(RunResult(outcome=Outcome.SUSPENDED))
             setup.claims.hold(setup.plan)
             attempt = Attempt(setup)
             try:
@@ -211,6 +220,13 @@ class Supervisor:
                         changes=start.changes,
                     )
                 )
+
+    def _profile_with_hours(self) -> Profile | None:
+        """``None``: the run heeds no hours, or its trainer says that its profile is unreadable."""
+        try:
+            return self._run.profile() if self._heeds_hours else None
+        except ProblemError:
+            return None
 
     def _watch_for_findings(self, plan: LaunchPlan, memory: GpuMemoryWatch) -> FindingWatch | None:
         """Of a training; ``None`` where its profile cannot be read: the trainer says so."""

@@ -1,17 +1,20 @@
 """Asks a person before a run or a process is ended, and before unknown code is executed."""
 
-from PySide6.QtCore import QObject, Slot
+import time
 
+from PySide6.QtCore import QObject, Signal, Slot
+
+from gpupanel.domain.hours import moment_text
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.runs.following.end_text import unsaved_text
 from gpupanel.runs.following.status import RunStatus
-from gpupanel.runs.trust.user_code import UserCode
-from gpupanel.ui.questions import Questions
+from gpupanel.runs.trust.trusted import CodeNotTrustedError
+from gpupanel.ui.questions import HoursChoice, Questions
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.session import Session
 from gpupanel.ui.workers.ending_worker import ProcessEnder
-from gpupanel.ui.workers.launch_worker import Order
+from gpupanel.ui.workers.launch_worker import Order, ResumeOrder, StartDoubt
 
 
 class EndConfirmation(QObject):
@@ -57,8 +60,14 @@ def _loss(status: RunStatus) -> str:
     return f"It was asked to stop, and saves before it ends. {unsaved_text(status.saved_work)}"
 
 
-class TrustConfirmation(QObject):
-    """Stands between a start that was refused for want of trust and the same start again."""
+class StartConfirmation(QObject):
+    """Stands between a start that was refused and the same start again: nobody trusted its code.
+
+    Or its hours have not begun: then it may also wait for them in the queue.
+    """
+
+    queueRequested = Signal(object)
+    """An :data:`Order` is to wait in the queue."""
 
     def __init__(
         self, control: RunControl, questions: Questions, parent: QObject | None = None
@@ -66,14 +75,26 @@ class TrustConfirmation(QObject):
         super().__init__(parent)
         self._control = control
         self._questions = questions
-        control.notTrusted.connect(self._ask)
+        control.doubted.connect(self._ask)
 
     @Slot(object, object)
-    def _ask(self, order: Order, code: tuple[UserCode, ...]) -> None:
-        if self._questions.about_code(code):
-            self._control.start_trusted(order, code)
+    def _ask(self, order: Order, doubt: StartDoubt) -> None:
+        if self._is_wanted_now(order, doubt):
+            self._control.start_anyway(order, doubt)
         else:
             self._control.give_up_start()
+
+    def _is_wanted_now(self, order: Order, doubt: StartDoubt) -> bool:
+        if isinstance(doubt, CodeNotTrustedError):
+            return self._questions.about_code(doubt.code)
+        choice = self._questions.about_hours(
+            doubt.words,
+            moment_text(doubt.begin_s, time.time()),
+            resumes=isinstance(order, ResumeOrder),
+        )
+        if choice is HoursChoice.QUEUE:
+            self.queueRequested.emit(order)
+        return choice is HoursChoice.NOW
 
 
 class ProcessActions(QObject):

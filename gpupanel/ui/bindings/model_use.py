@@ -168,7 +168,7 @@ class ModelUse(QObject):
         self, base: Profile, task: ModelTask, model_path: str, trained: Profile | None
     ) -> Profile:
         """A profile with another task: it has the devices, and how to infer."""
-        choices = TaskChoices(task=task, inference=base.inference)
+        choices = TaskChoices.of(base).model_copy(update={"task": task})
         name = name_after_model(_NAMES[task], trained, model_path)
         switched = TaskSwitch().switched(base, choices)
         return switched.model_copy(update={"name": name[:LONGEST_NAME]})

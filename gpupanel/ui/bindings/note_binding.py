@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from gpupanel.domain.problem import ProblemError
 from gpupanel.runs.following.status import RunStatus
-from gpupanel.runs.notes.note_settings import read_note_settings
+from gpupanel.runs.notes.note_settings import NOTES_FILE
 from gpupanel.ui.bindings.window_settings_binding import WindowSettingsBinding
 from gpupanel.ui.desktop_note import DesktopNotes
 from gpupanel.ui.run_control import RunControl
@@ -84,6 +84,6 @@ class NoteBinding(QObject):
 def _is_told_otherwise() -> bool:
     """Whether the desktop is told of every run, with or without a window."""
     try:
-        return read_note_settings().desktop
+        return NOTES_FILE.read().desktop
     except ProblemError:
         return False

@@ -22,6 +22,7 @@ from gpupanel.ui.queue_button import queue_button
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.runs_page import RunsPage
 from gpupanel.ui.session import Session
+from gpupanel.ui.workers.launch_worker import LaunchOrder, Order
 from gpupanel.ui.workers.queue_worker import QueueOrder, QueueWatch
 
 _MOST_UNDONE = 20
@@ -66,6 +67,8 @@ class QueueBinding(QObject):
         self._after_click = QTimer(self, singleShot=True)
         self._after_click.setInterval(QApplication.doubleClickInterval())
         self._watch = QueueWatch(queue_dir(), self)
+        self.changed = self._watch.changed
+        """The queue as it is now: a :class:`WaitingLine`."""
         self.editing = QueueEditing(session, profiles, self._watch, self)
         self.report = QueueReport(self._watch, bar, self)
         self.panel = QueuePanel()
@@ -113,6 +116,14 @@ class QueueBinding(QObject):
             self.editing.put_back()
         else:
             self._watch.add(self._session.profile, self._runs_dir)
+
+    @Slot(object)
+    def await_hours(self, order: Order) -> None:
+        """Have a run wait for its hours that was to be started."""
+        if isinstance(order, LaunchOrder):
+            self._watch.add(order.profile, order.runs_dir)
+        else:
+            self._watch.continue_run(order.layout, order.changed and order.changed[0])
 
     @Slot(bool)
     def _pause(self, paused: bool) -> None:

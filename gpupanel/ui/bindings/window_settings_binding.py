@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject, QSettings, Qt, Slot
 from PySide6.QtWidgets import QApplication, QWidget
 
 from gpupanel.ui import theme
+from gpupanel.ui.bindings.machine_settings_binding import MachineSettingsBinding
 from gpupanel.ui.bindings.notes_settings_binding import NotesSettingsBinding
 from gpupanel.ui.menus.window_actions import WindowActions
 from gpupanel.ui.remembered import remember_settings, remembered_settings
@@ -23,7 +24,8 @@ class WindowSettingsBinding(QObject):
         actions: Open the dialog, and choose the theme.
         devices: Are read as often as is set.
         runs_dir: Where this window keeps its runs.
-        notes: Shows what belongs to these.
+        machine: Has the page of the machine work.
+        notes: Has that of notes work.
         window: Stands before the dialog.
     """
 
@@ -33,12 +35,14 @@ class WindowSettingsBinding(QObject):
         actions: WindowActions,
         devices: DeviceWatch,
         runs_dir: Path,
+        machine: MachineSettingsBinding,
         notes: NotesSettingsBinding,
         window: QWidget,
     ) -> None:
         super().__init__(window)
         self._remembered, self._actions, self._devices = remembered, actions, devices
-        self._runs_dir, self._notes, self._window = runs_dir, notes, window
+        self._runs_dir, self._window = runs_dir, window
+        self._machine, self._notes = machine, notes
         self.value = remembered_settings(remembered)
         """As they are in force; the folder of runs is, from the next window on."""
         actions.settings.triggered.connect(self.open)
@@ -54,6 +58,7 @@ class WindowSettingsBinding(QObject):
         dialog = SettingsDialog(self.value, self._runs_dir, self._window)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.valueChanged.connect(self.change)
+        self._machine.show_in(dialog.machine)
         self._notes.show_in(dialog.notes)
         dialog.open()
 

@@ -1,4 +1,4 @@
-"""The settings of the window and of notes; what is changed is in force at once, or says when."""
+"""The settings of window, machine and notes; what is changed is in force at once, or says when."""
 
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
 )
 
 from gpupanel.runs.locations import RUNS_DIR_VARIABLE
+from gpupanel.ui.dialogs.machine_page import MachinePage
 from gpupanel.ui.dialogs.notes_page import NotesPage
 from gpupanel.ui.forms.value_form import ValueForm
 from gpupanel.ui.inputs.text_input import PathEdit
@@ -20,10 +21,11 @@ from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import ProseLabel
 from gpupanel.ui.widgets.screen_fit import resize_within_screen
 from gpupanel.ui.window_settings import WindowSettings, runs_folder, runs_folder_problem
+from gpupanel.ui.workers.workplace import workplace
 
 
 class SettingsDialog(QDialog):
-    """A form of :class:`WindowSettings`, and a page of notes.
+    """A form of :class:`WindowSettings`, and the pages of the machine and of notes.
 
     Args:
         value: As they are.
@@ -61,10 +63,12 @@ class SettingsDialog(QDialog):
         page.addWidget(self._form)
         page.addWidget(self._note)
         page.addStretch(1)
-        self.notes = NotesPage()
+        self.machine, self.notes = MachinePage(), NotesPage()
         tabs = QTabWidget()
         tabs.addTab(own, "&Window")
-        tabs.addTab(self.notes, "&Notes")
+        for of_machine, title in ((self.machine, "&Machine"), (self.notes, "&Notes")):
+            # Those of this machine say nothing of a host.
+            tabs.setTabVisible(tabs.addTab(of_machine, title), not workplace().host)
         tabs.currentChanged.connect(lambda place: defaults.setVisible(place == 0))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)

@@ -9,7 +9,6 @@ from gpupanel.domain.setting import Bounds, PathKind, Setting, SettingType
 from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.inputs.choice_or_input import ChoiceOrInput
 from gpupanel.ui.inputs.counter import GREATEST, Counter, OptionalCounter
-from gpupanel.ui.inputs.duration_edit import DurationEdit
 from gpupanel.ui.inputs.files_edit import FilesEdit
 from gpupanel.ui.inputs.name_choices import NameChoices
 from gpupanel.ui.inputs.named_choices_edit import NamedChoicesEdit
@@ -22,6 +21,7 @@ from gpupanel.ui.inputs.real_spin_box import RealRange, RealSpinBox
 from gpupanel.ui.inputs.size_input import SizeInput
 from gpupanel.ui.inputs.switch import CheckBox
 from gpupanel.ui.inputs.text_input import PathEdit, TextInput
+from gpupanel.ui.inputs.time_edits import DurationEdit, HoursEdit
 from gpupanel.ui.widgets.tips import teach
 
 _FRACTION_STEP = 0.05
@@ -83,6 +83,8 @@ def input_for(setting: Setting) -> QWidget:
             return TextInput()
         case SettingType.DURATION:
             return DurationEdit(off=setting.off)
+        case SettingType.HOURS:
+            return HoursEdit(off=setting.off)
         case SettingType.PATH if setting.choices:
             return _choice_or(setting, "A file…", _path(setting))
         case SettingType.PATH:

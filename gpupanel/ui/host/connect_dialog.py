@@ -38,7 +38,7 @@ class ConnectDialog(QDialog):
     chosen = Signal(str, str)
     """A person wants to work on that host, with that command there; empty: the usual one."""
 
-    def __init__(self, hosts: Sequence[str], parent: QWidget) -> None:
+    def __init__(self, hosts: Sequence[str], parent: QWidget | None) -> None:
         super().__init__(parent)
         self.setObjectName("connect_dialog")
         self.setWindowTitle("Connect to another machine")

@@ -49,7 +49,7 @@ class HostFilesDialog(QDialog):
     """A person chose these paths."""
 
     def __init__(
-        self, parent: QWidget, title: str, start: str, mode: _Mode, file_filter: str = ""
+        self, parent: QWidget | None, title: str, start: str, mode: _Mode, file_filter: str = ""
     ) -> None:
         super().__init__(parent)
         self.setObjectName("host_files")

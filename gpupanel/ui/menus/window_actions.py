@@ -50,7 +50,7 @@ class WindowActions(QObject):
             "file_connect", "Connect &to…", "Opens a window for another machine's GPUs, by ssh"
         )
         self.settings = make(
-            "file_settings", "Se&ttings…", "Theme, notifications, runs folder", "Ctrl+,"
+            "file_settings", "Sett&ings…", "Theme, notifications, runs folder", "Ctrl+,"
         )
         self.quit = make(
             "file_quit", "&Quit", "Closes the window; a run continues without it", "Ctrl+Q"

@@ -1,8 +1,12 @@
 """What is said about the run that is shown, above its curves, and what can be done with it."""
 
+import time
+
 from PySide6.QtCore import QObject, Signal, Slot
 
 from gpupanel.domain.events import MemoryReturned
+from gpupanel.domain.hours import until_text
+from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.visible_text import visible_line
@@ -10,6 +14,8 @@ from gpupanel.runs.following.memory_text import freed_text
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.following.unread_problems import unread_file_problem, unread_problem
 from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.runs.queue.ended_hours import hours_entry
+from gpupanel.runs.queue.waiting_line import WaitingLine
 from gpupanel.ui.checkpoint_offer import checkpoint_offer
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.resume_on_selected import ResumeOnSelected, resume_on_selected
@@ -41,6 +47,7 @@ class ShownWords(QObject):
         super().__init__(banner)
         self._session, self._control, self._banner = session, control, banner
         self._runs: tuple[RunSummary, ...] = ()
+        self._queue = WaitingLine()
         session.runChanged.connect(self._show_ways_on)
         session.preparationChanged.connect(self._show_ways_on)
         control.shownChanged.connect(self._begin)
@@ -59,6 +66,14 @@ class ShownWords(QObject):
         """Know all runs, the newest first: some belong to the one that is shown."""
         self._runs = runs
         self._show_links()
+
+    @Slot(object)
+    def set_queue(self, line: WaitingLine) -> None:
+        """Know the queue: it may continue the run that is shown."""
+        self._queue = line
+        status = self._control.shown_status
+        if status is not None and status.has_ended:
+            self._show_status(status)
 
     def title_of(self, layout: RunLayout) -> str:
         """What a run is called for people; its folder's name until it is listed."""
@@ -100,13 +115,21 @@ class ShownWords(QObject):
         layout = self._control.shown
         if layout is not None:
             self._banner.setRun(layout.name)
-            self._banner.setEnd(status_text(status) if status.has_ended else "")
+            until = self._until(layout, status)
+            self._banner.setEnd(status_text(status, until) if status.has_ended else "")
             self._banner.setCard(card_text(status))
         self._banner.setStory(restart_text(status, self._device_names()))
         self._banner.problem.setProblem(problem_to_show(status), status.log_tail)
         self._show_memory(status.memory_returned)
         self._show_gaps()
         self._show_ways_on()
+
+    def _until(self, layout: RunLayout, status: RunStatus) -> str:
+        """Until when the run is suspended for its hours; empty: it is not, or stays so."""
+        entry = hours_entry(self._queue, layout.root)
+        if entry is None or status.hours_ended is None or status.outcome is not Outcome.SUSPENDED:
+            return ""
+        return until_text(entry.begin_s or status.hours_ended.begin_s, time.time())
 
     def _device_names(self) -> dict[str, str]:
         """The names of this machine's devices and the run's, by key."""

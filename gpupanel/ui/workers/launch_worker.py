@@ -1,6 +1,6 @@
 """Starts runs and carries requests to them, off the GUI thread: each of them touches the disk."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -10,19 +10,24 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.machine_settings import OutsideHoursError
 from gpupanel.runs.trust.trusted import CodeNotTrustedError
-from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.workers.facade import WorkerFacade
 from gpupanel.ui.workers.workplace import workplace
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchOrder:
-    """What is to be started, and under which folder."""
+    """What is to be started, and under which folder.
+
+    Attributes:
+        outside_hours: Also where its hours have not begun.
+    """
 
     profile: Profile
     plan: LaunchPlan
     runs_dir: Path
+    outside_hours: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +36,19 @@ class ResumeOrder:
 
     Attributes:
         accepts_changed_data: Also where its data is other than before.
+        outside_hours: Also where its hours have not begun.
     """
 
     layout: RunLayout
     changed: tuple[Profile, LaunchPlan] | None = None
     accepts_changed_data: bool = False
+    outside_hours: bool = False
 
 
 Order = LaunchOrder | ResumeOrder
 """A run to be launched, or one to be resumed."""
+StartDoubt = CodeNotTrustedError | OutsideHoursError
+"""Why an order was not carried out, though it is when a person says so."""
 
 
 class _Starter:
@@ -48,30 +57,22 @@ class _Starter:
     def __init__(self) -> None:
         self._started: RunLayout | None = None
 
-    def start(self, order: Order) -> RunLayout | tuple[UserCode, ...]:
-        """Carry out an order.
-
-        Returns:
-            The run; or the code because of which it was not started, as nobody trusts it yet.
-        """
+    def start(self, order: Order) -> RunLayout | StartDoubt:
+        """Carry out an order; gives the run, or what a person is to be asked first."""
         self._started = None
+        now = order.outside_hours
         try:
             if isinstance(order, LaunchOrder):
-                layout = workplace().launch(order.profile, order.plan, order.runs_dir)
+                start = partial(workplace().launch, order.profile, order.plan, order.runs_dir)
+                layout = start(outside_hours=now)
             else:
                 layout, accepts = order.layout, order.accepts_changed_data
-                workplace().resume(layout, order.changed, accepts_changed_data=accepts)
-        except CodeNotTrustedError as error:
-            return error.code
+                go_on = partial(workplace().resume, layout, order.changed)
+                go_on(accepts_changed_data=accepts, outside_hours=now)
+        except (CodeNotTrustedError, OutsideHoursError) as error:
+            return error
         self._started = layout
         return layout
-
-    def start_trusted(
-        self, order: Order, code: tuple[UserCode, ...]
-    ) -> RunLayout | tuple[UserCode, ...]:
-        """Remember that the code is trusted, then carry out the order."""
-        workplace().trust(code)
-        return self.start(order)
 
     def ask(self, request: Request) -> None:
         """Ask something of the run that was started last, if it was."""
@@ -84,8 +85,8 @@ class Launcher(WorkerFacade):
 
     launched = Signal(object)
     """The :class:`RunLayout` of a run that was started, or started again."""
-    notTrusted = Signal(object, object)
-    """An :data:`Order` was not carried out, because of this code: a tuple of ``UserCode``."""
+    doubted = Signal(object, object)
+    """An :data:`Order` was not carried out, because of this :data:`StartDoubt`."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__("launcher", parent)
@@ -111,10 +112,16 @@ class Launcher(WorkerFacade):
         """
         self._start(ResumeOrder(layout, changed, accepts_changed_data))
 
-    def start_trusted(self, order: Order, code: tuple[UserCode, ...]) -> None:
-        """Remember that the person trusts the code, and carry out the order again."""
-        start = partial(self._starter.start_trusted, order, code)
-        self.submit(start, partial(self._on_started, order))
+    def start_anyway(self, order: Order, doubt: StartDoubt) -> None:
+        """Carry out an order again: a person was asked, and wants it.
+
+        Code that they trust is trusted from now on; hours are passed over this once.
+        """
+        if isinstance(doubt, CodeNotTrustedError):
+            self.submit(partial(workplace().trust, doubt.code))
+            self._start(order)
+        else:
+            self._start(replace(order, outside_hours=True))
 
     def ask(self, layout: RunLayout, request: Request) -> None:
         """Ask something of a run; only where that fails ``refused`` follows."""
@@ -127,8 +134,8 @@ class Launcher(WorkerFacade):
     def _start(self, order: Order) -> None:
         self.submit(partial(self._starter.start, order), partial(self._on_started, order))
 
-    def _on_started(self, order: Order, started: RunLayout | tuple[UserCode, ...]) -> None:
+    def _on_started(self, order: Order, started: RunLayout | StartDoubt) -> None:
         if isinstance(started, RunLayout):
             self.launched.emit(started)
         else:
-            self.notTrusted.emit(order, started)
+            self.doubted.emit(order, started)

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from typing_extensions import override
 
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.queue.entry import QueueEntry
 from gpupanel.runs.queue.orders import RemovedEntry
 from gpupanel.runs.queue.waiting_line import WaitingLine
@@ -147,6 +148,10 @@ class QueueWatch(WorkerFacade):
     def add(self, profile: Profile, runs_dir: Path) -> None:
         """Let a run of the profile wait behind all others; ``added`` follows."""
         self._order(QueueOrder(lambda queue: queue.add(profile, runs_dir)))
+
+    def continue_run(self, layout: RunLayout, profile: Profile | None) -> None:
+        """Let a run wait that is to go on, with another profile where one is given."""
+        self._order(QueueOrder(lambda queue: queue.continue_run(layout, profile)))
 
     def edit(self, entry_id: str, profile: Profile, revision: int) -> None:
         """Give a waiting entry another profile; ``edited`` follows.

@@ -88,6 +88,10 @@ class Queue(Protocol):
         """Let a run of the profile wait behind all others."""
         ...
 
+    def continue_run(self, layout: RunLayout, profile: Profile | None) -> QueueEntry | None:
+        """Let a run wait that is to go on."""
+        ...
+
     def edit(self, entry_id: str, profile: Profile, revision: int) -> QueueEntry | None:
         """Give a waiting entry another profile."""
         ...
@@ -130,7 +134,9 @@ class Workplace(Protocol):
         """See to it that the files of a run are here, and grow; what ends that."""
         ...
 
-    def launch(self, profile: Profile, plan: LaunchPlan, runs_dir: Path) -> RunLayout:
+    def launch(
+        self, profile: Profile, plan: LaunchPlan, runs_dir: Path, *, outside_hours: bool = False
+    ) -> RunLayout:
         """Start a run, as :func:`gpupanel.runs.launcher.launch` does."""
         ...
 
@@ -140,6 +146,7 @@ class Workplace(Protocol):
         changed: tuple[Profile, LaunchPlan] | None = None,
         *,
         accepts_changed_data: bool = False,
+        outside_hours: bool = False,
     ) -> None:
         """Start a run again, as :func:`gpupanel.runs.launcher.resume` does."""
         ...
@@ -215,9 +222,11 @@ class ThisMachine:
         """Nothing: they are here."""
         return _nothing
 
-    def launch(self, profile: Profile, plan: LaunchPlan, runs_dir: Path) -> RunLayout:
+    def launch(
+        self, profile: Profile, plan: LaunchPlan, runs_dir: Path, *, outside_hours: bool = False
+    ) -> RunLayout:
         """Start a run."""
-        return launch(profile, plan, runs_dir)
+        return launch(profile, plan, runs_dir, outside_hours=outside_hours)
 
     def resume(
         self,
@@ -225,9 +234,15 @@ class ThisMachine:
         changed: tuple[Profile, LaunchPlan] | None = None,
         *,
         accepts_changed_data: bool = False,
+        outside_hours: bool = False,
     ) -> None:
         """Start a run again."""
-        resume(layout, changed, accepts_changed_data=accepts_changed_data)
+        resume(
+            layout,
+            changed,
+            accepts_changed_data=accepts_changed_data,
+            outside_hours=outside_hours,
+        )
 
     def trust(self, trusted: tuple[UserCode, ...]) -> None:
         """Remember that the person trusts this code."""

@@ -3,6 +3,7 @@
 #include "state.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *nvmlErrorString(int code) {
@@ -98,7 +99,50 @@ int nvmlDeviceGetCudaComputeCapability(void *handle, int *major, int *minor) {
 
 READING(nvmlDeviceGetArchitecture, architecture)
 READING(nvmlDeviceGetPowerUsage, power_mw)
-READING(nvmlDeviceGetEnforcedPowerLimit, power_limit_mw)
+
+/* What was set holds for every process, in a file beside that of the state: "UUID milliwatts". */
+static unsigned int limit_set(const Gpu *gpu) {
+    char path[4096], uuid[TEXT];
+    unsigned int limit = 0, line;
+    snprintf(path, sizeof path, "%s.limits", getenv("GPUPANEL_TEST_NVML_STATE"));
+    FILE *file = fopen(path, "r");
+    if (!file) return 0;
+    while (fscanf(file, "%95s %u", uuid, &line) == 2)
+        if (!strcmp(uuid, gpu->uuid)) limit = line;
+    fclose(file);
+    return limit;
+}
+
+int nvmlDeviceGetEnforcedPowerLimit(void *handle, unsigned int *value) {
+    ENTER_GPU();
+    int code = give(gpu, R_power_limit_mw, value);
+    unsigned int set = code ? 0 : limit_set(gpu);
+    if (set) *value = set;
+    return code;
+}
+
+int nvmlDeviceGetPowerManagementLimitConstraints(void *handle, unsigned int *least,
+                                                 unsigned int *most) {
+    ENTER_GPU();
+    int code = give(gpu, R_power_limit_least_mw, least);
+    return code ? code : give(gpu, R_power_limit_most_mw, most);
+}
+
+int nvmlDeviceSetPowerManagementLimit(void *handle, unsigned int limit) {
+    ENTER_GPU();
+    unsigned int least, most;
+    char path[4096];
+    if (give(gpu, R_power_limit_least_mw, &least) || give(gpu, R_power_limit_most_mw, &most))
+        return NOT_SUPPORTED;
+    if (limit < least || limit > most) return INVALID_ARGUMENT;
+    snprintf(path, sizeof path, "%s.limits", getenv("GPUPANEL_TEST_NVML_STATE"));
+    FILE *file = fopen(path, "a");
+    if (!file) return INVALID_ARGUMENT;
+    fprintf(file, "%s %u\n", gpu->uuid, limit);
+    fclose(file);
+    return SUCCESS;
+}
+READING(nvmlDeviceGetPowerManagementDefaultLimit, power_limit_default_mw)
 READING(nvmlDeviceGetCurrPcieLinkGeneration, pcie_generation)
 READING(nvmlDeviceGetCurrPcieLinkWidth, pcie_width)
 READING(nvmlDeviceGetMaxPcieLinkGeneration, pcie_generation_max)

@@ -31,6 +31,7 @@ enum { COMPUTE, GRAPHICS, MPS, PROCESS_LISTS };
     X(architecture) X(memory_total_mib) X(memory_reserved_mib) X(memory_used_mib)              \
     X(utilization_percent) X(memory_utilization_percent) X(temperature_c)                      \
     X(temperature_slowdown_c) X(temperature_shutdown_c) X(power_mw) X(power_limit_mw)          \
+    X(power_limit_default_mw) X(power_limit_least_mw) X(power_limit_most_mw)                   \
     X(energy_mj)                                                                               \
     X(clock_mhz) X(memory_clock_mhz) X(throttle_mask) X(pcie_generation) X(pcie_width)         \
     X(pcie_generation_max) X(pcie_width_max) X(ecc_corrected) X(ecc_uncorrected)               \

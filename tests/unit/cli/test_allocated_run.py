@@ -45,7 +45,10 @@ class LaunchedError(ProblemError):
 def launched(monkeypatch: pytest.MonkeyPatch) -> list[LaunchedError]:
     kept: list[LaunchedError] = []
 
-    def launch(profile: Profile, plan: LaunchPlan, _: Path, name: str | None) -> RunLayout:
+    def launch(
+        profile: Profile, plan: LaunchPlan, _: Path, name: str | None, *, outside_hours: bool
+    ) -> RunLayout:
+        assert not outside_hours
         kept.append(LaunchedError(profile, plan, name))
         raise kept[-1]
 
@@ -113,7 +116,10 @@ def suspended(runs_dir: Path) -> RunLayout:
 def resumed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Profile, LaunchPlan] | None]:
     kept: list[tuple[Profile, LaunchPlan] | None] = []
 
-    def resume(_: RunLayout, changed: tuple[Profile, LaunchPlan] | None) -> None:
+    def resume(
+        _: RunLayout, changed: tuple[Profile, LaunchPlan] | None, *, outside_hours: bool
+    ) -> None:
+        assert not outside_hours
         kept.append(changed)
 
     monkeypatch.setattr(continued_run, "resume", resume)

@@ -91,7 +91,7 @@ def test_that_what_nobody_foresaw_is_a_problem_with_its_detail(
     capsys: pytest.CaptureFixture[str],
     error: Exception,
 ) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise error
 
     monkeypatch.setattr(run_verb, "launch", fail)

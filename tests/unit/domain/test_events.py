@@ -122,6 +122,7 @@ EVERY_EVENT: list[Event] = [
     events.EpochDone(time_s=1.5, epoch=1, step=3, metrics=Metrics(loss=0.5), seconds=1.0),
     events.CheckpointSaved(time_s=1.5, path="checkpoints/1", epoch=1, step=3, seconds=0.1),
     events.ClockJumped(time_s=1.5, gap_s=3_600.0),
+    events.HoursEnded(time_s=1.5, hours="22:00-07:00", begin_s=54_000.0),
     events.RequestAnswered(time_s=1.5, request=Request.STOP),
     events.ModelSaved(time_s=1.5, path="model.keras"),
     events.FindingReported(

@@ -104,7 +104,7 @@ profiles = st.builds(
 FIVE_MISTAKES = """
 schema_version = 1
 name = "five mistakes"
-bogus = 2
+zzz = 2
 [devices]
 cpu_replica = 2
 [strategy]
@@ -144,7 +144,7 @@ def test_that_any_text_is_a_profile_or_its_problems_are_reported(text: str) -> N
 def test_that_all_five_mistakes_are_reported_at_once_each_with_its_key() -> None:
     problems = problems_of(FIVE_MISTAKES)
     assert set(problems) == {
-        "bogus",
+        "zzz",
         "devices.cpu_replica",
         "strategy.kind",
         "data.path",
@@ -158,7 +158,7 @@ def test_that_all_five_mistakes_are_reported_at_once_each_with_its_key() -> None
         "training.epochs is 0, but Epochs must be a whole number from 1 to 2147483647."
     )
     assert problems["training.epochs"].hint == "Change it, or leave it out: it is then 3."
-    assert problems["bogus"].hint == "Remove it."
+    assert problems["zzz"].hint == "Remove it."
 
 
 def test_that_text_that_is_no_toml_is_reported_with_its_line() -> None:

@@ -61,6 +61,12 @@ DETAILS = (
         lambda _, reading: formatting.percent(reading.fan_percent),
     ),
     Detail(
+        "Power limit",
+        "The limit in force, and in brackets the default one and those that can be set. The menu "
+        "beside the GPU's memory sets another one.",
+        reading_text.power_limit,
+    ),
+    Detail(
         "Slowdown temperature",
         "From this temperature on the GPU lowers its clocks.",
         lambda device, _: formatting.celsius(device.temperature_slowdown_c),

@@ -44,6 +44,8 @@ class DeviceCard(QFrame):
     """The device's key, and the memory policy that a person chose."""
     applyRequested = Signal(str)
     """The key of the device that all GPUs in use are to be like."""
+    powerRequested = Signal(object)
+    """The power limit of this :class:`PhysicalDevice` is to be seen, or set."""
 
     def __init__(
         self, device: PhysicalDevice, color: int, label: str, parent: QWidget | None = None
@@ -196,6 +198,10 @@ class DeviceCard(QFrame):
         self.readings.bar.limitsMoved.connect(self.memory.setLimits)
         self.memory.valueChanged.connect(self._take_policy)
         self.memory.menu.applyRequested.connect(self._take_apply)
+        device = self._device
+        has_limit = device.power_limit_w is not None and not device.is_mig_instance
+        self.memory.menu.setPowerShown(shown=has_limit and device.node is None)
+        self.memory.menu.powerRequested.connect(self._ask_for_power)
 
     @property
     def _is_line(self) -> bool:
@@ -272,6 +278,10 @@ class DeviceCard(QFrame):
     def _take_policy(self, policy: MemoryPolicy) -> None:
         self._show_memory()
         self.policyChanged.emit(self._device.key, policy)
+
+    @Slot()
+    def _ask_for_power(self) -> None:
+        self.powerRequested.emit(self._device)
 
     @Slot()
     def _take_apply(self) -> None:

@@ -45,6 +45,8 @@ class DevicePanel(QWidget):
     """The :class:`DeviceChoices` after a person's act."""
     doctorRequested = Signal()
     """A device has a problem of which the doctor knows more."""
+    powerRequested = Signal(object)
+    """The power limit of a :class:`PhysicalDevice` is to be seen, or set."""
     endRequested = Signal(object)
     """A person wants a process of a device to end: the :class:`DeviceProcess`."""
     fixRequested = Signal(object)
@@ -262,6 +264,7 @@ class DevicePanel(QWidget):
         card.foldChanged.connect(self._take_fold)
         card.policyChanged.connect(self._take_policy)
         card.applyRequested.connect(self._take_apply)
+        card.powerRequested.connect(self.powerRequested)
         card.memory.menu.allocatorChosen.connect(self._take_allocator)
         card.replicas.valueChanged.connect(self._take_replicas)
         card.details.endRequested.connect(self.endRequested)

@@ -1,4 +1,4 @@
-"""What else can be done with a GPU's memory, behind one small button."""
+"""What else can be done with a GPU's memory and its power, behind one small button."""
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QAction, QActionGroup
@@ -29,7 +29,7 @@ _PRESETS = (
 
 
 class MemoryMenu(QToolButton):
-    """Presets, the same for all GPUs, and the allocator."""
+    """Presets, the same for all GPUs, the allocator, and the power limit."""
 
     policyChosen = Signal(object)
     """A person chose a preset: the :data:`MemoryPolicy` that it means on this GPU now."""
@@ -37,6 +37,8 @@ class MemoryMenu(QToolButton):
     """All GPUs in use are to be like this one."""
     allocatorChosen = Signal(object)
     """The :class:`Allocator` of all GPUs."""
+    powerRequested = Signal()
+    """A person wants to see the power limit, or to set another one."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -45,7 +47,7 @@ class MemoryMenu(QToolButton):
         self.setText("\N{MIDLINE HORIZONTAL ELLIPSIS}")
         self.setProperty("role", "icon")
         self.setAccessibleName("More memory settings")
-        self.setToolTip("Presets, apply to all GPUs, allocator.")
+        self.setToolTip("Presets, apply to all GPUs, allocator, power limit.")
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(self)
         menu.setToolTipsVisible(True)
@@ -56,6 +58,9 @@ class MemoryMenu(QToolButton):
         self._apply = menu.addAction("Apply to all GPUs in use")
         menu.addSeparator()
         self._allocators = self._allocator_menu(menu)
+        menu.addSeparator()
+        self._power = menu.addAction("Power limit…")
+        self._power.setToolTip(wrapped("Shows the GPU's power limit, and sets another one."))
         self.setMenu(menu)
         menu.aboutToShow.connect(self._show_meaning)
         menu.triggered.connect(self._take)
@@ -65,6 +70,10 @@ class MemoryMenu(QToolButton):
     def setRoom(self, total_mib: int | None, free_mib: int | None) -> None:
         """Say how much memory the device has, and how much can be had of it now."""
         self._total_mib, self._free_mib = total_mib, free_mib
+
+    def setPowerShown(self, *, shown: bool) -> None:
+        """Offer the power limit or not: it is of a whole GPU of this machine that reports one."""
+        self._power.setVisible(shown)
 
     def setAllocator(self, allocator: Allocator) -> None:
         """Show which one is chosen."""
@@ -110,6 +119,8 @@ class MemoryMenu(QToolButton):
     def _take(self, action: QAction) -> None:
         if action is self._apply:
             self.applyRequested.emit()
+        if action is self._power:
+            self.powerRequested.emit()
         for preset, each in self._presets.items():
             if action is each:
                 self.policyChosen.emit(self._policy(preset))

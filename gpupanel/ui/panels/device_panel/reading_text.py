@@ -93,6 +93,19 @@ def pcie(generation: int | None, width: int | None) -> str:
     return device_text.pcie_link(generation, width) or formatting.DASH
 
 
+def power_limit(device: PhysicalDevice, reading: DeviceReading) -> str:
+    """The limit in force, the default one and what can be set: "300 W (450 W; 10 to 600 W)"."""
+    limit_w = device.power_limit_w if reading.power_limit_w is None else reading.power_limit_w
+    if limit_w is None:
+        return formatting.DASH
+    least_w, most_w = device.power_limit_least_w, device.power_limit_most_w
+    default_w = device.power_limit_default_w
+    usual = "" if default_w is None else formatting.watts(default_w)
+    bounds = "" if least_w is None else f"{least_w:.0f} to {formatting.watts(most_w)}"
+    more = "; ".join(filter(None, (usual, bounds)))
+    return f"{formatting.watts(limit_w)} ({more})" if more else formatting.watts(limit_w)
+
+
 def architecture(device: PhysicalDevice) -> str:
     """Name of the generation and compute capability: "Ada Lovelace, 8.9"."""
     capability = device.compute_capability

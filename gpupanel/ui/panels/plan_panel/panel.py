@@ -1,5 +1,7 @@
 """What will happen when Start is pressed."""
 
+import time
+
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
@@ -14,6 +16,7 @@ from gpupanel.planning.prepare import Preparation
 from gpupanel.planning.tensorflow_calls import tensorflow_calls
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.history.past_speed import PastSpeed
+from gpupanel.runs.machine_settings import WorkHours
 from gpupanel.ui import measured_shares, theme
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.forms.settings_card import SettingsCard
@@ -209,10 +212,18 @@ class PlanPanel(SettingsCard):
             self._runs_folder,
             self._past_speed,
         )
-        if self._fine_tuning is not None:
-            text = f"{text} {self._fine_tuning.sentence}".strip()
+        more = "" if self._fine_tuning is None else self._fine_tuning.sentence
+        work = WorkHours.of(*self._preparation.hours)
+        hours = plan_text.hours(work, self._task, time.time(), self._takes_s())
+        text = " ".join(filter(None, (text, more, hours)))
         self._epochs.setText(breakable(text))
         self._epochs.setVisible(bool(text))
+
+    def _takes_s(self) -> float | None:
+        """How long the training takes, by what the same one took before."""
+        if self._past_speed is None or self._preview is None:
+            return None
+        return self._past_speed.seconds(self._preview.trained_count * self._epoch_count)
 
     def _show_sentence(self) -> None:
         sentence = self._sentence()

@@ -12,6 +12,7 @@ from gpupanel.domain.task import Task
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.planning.prepare import Preparation
 from gpupanel.runs.history.past_speed import PastSpeed
+from gpupanel.runs.machine_settings import WorkHours, hours_sentence
 from gpupanel.ui import formatting
 
 _DOING = {
@@ -99,6 +100,19 @@ def _takes(examples: int, speed: PastSpeed | None) -> str:
             f" Its steps take about {time}, at the {as_before}; start and validation come on top."
         )
     return f" The run takes about {time}, start, validation and saving included, as {as_before}."
+
+
+def hours(work: WorkHours, task: Task, now_s: float, takes_s: float | None = None) -> str:
+    """What its hours mean for a run that is started now; empty: nothing.
+
+    Args:
+        work: Its hours.
+        task: What it does.
+        now_s: The present moment, seconds since the epoch (UTC).
+        takes_s: How long it takes by an estimate; ``None``: there is none.
+    """
+    asks = "" if work.opens_s(now_s) is None else "Start asks whether it is to wait for them."
+    return f"{hours_sentence(work, task, now_s, takes_s)} {asks}".strip()
 
 
 def memory(device: PlannedDevice, plan: LaunchPlan, total_mib: int | None) -> str:

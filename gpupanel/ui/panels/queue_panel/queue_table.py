@@ -1,5 +1,6 @@
 """The table of the queue: one row chosen, waiting rows dragged, as high as its rows."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,6 +9,7 @@ from PySide6.QtGui import QAction, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QSizePolicy, QWidget
 from typing_extensions import override
 
+from gpupanel.domain.hours import until_text
 from gpupanel.runs.queue.entry import EntryState, QueueEntry
 from gpupanel.runs.queue.waiting_line import WaitingLine
 from gpupanel.ui import formatting
@@ -42,7 +44,8 @@ def state_text(entry: QueueEntry) -> str:
     """The state of an entry, in words."""
     match entry.state:
         case EntryState.WAITING:
-            return "Waiting"
+            words = "Suspended" if entry.is_suspended else "Waiting"
+            return f"{words}{until_text(entry.begin_s, time.time())}"
         case EntryState.RUNNING:
             return "Running"
         case EntryState.REFUSED:
@@ -195,7 +198,9 @@ _ROW_HEIGHT = 4 * GRID
 _MOST_ROWS = 5
 """More are scrolled: the runs below need their room, too."""
 _WIDTHS = (5 * GRID, 24 * GRID, 13 * GRID, 20 * GRID)
-_NAME = 1
+_NAME, _STATE = 1, 2
+_WIDEST_STATE = 22 * GRID
+"""Pixels: "Suspended until 22:00"."""
 _LEAST_LAST = 13 * GRID
 """Pixels of the last column."""
 
@@ -212,7 +217,7 @@ class QueueTable(TableView[QueueRow]):
         self.setDragDropOverwriteMode(False)
         for column, width in enumerate(_WIDTHS):
             self.horizontalHeader().resizeSection(column, width)
-        self._fitted = _WIDTHS[_NAME]
+        self._fitted, self._fitted_state = _WIDTHS[_NAME], _WIDTHS[_STATE]
         remove = QAction("Remove", self)
         remove.setShortcut(QKeySequence("Del"))
         remove.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
@@ -233,6 +238,7 @@ class QueueTable(TableView[QueueRow]):
         before = None if chosen is None else self.queue.place_of(chosen.id)
         self.queue.set_line(line, with_ended=with_ended)
         self.setVisible(self.queue.rowCount() > 0)
+        self._fit_states()
         self._fit_names()
         self.updateGeometry()
         if chosen is not None:
@@ -264,6 +270,15 @@ class QueueTable(TableView[QueueRow]):
         row = self.queue.place_of(entry_id)
         if row is not None:
             self.selectRow(row)
+
+    def _fit_states(self) -> None:
+        """Have states whole: what waits for its hours says until when."""
+        header = self.horizontalHeader()
+        if header.sectionSize(_STATE) != self._fitted_state:
+            return  # drawn to another width by hand
+        wanted = min(self.sizeHintForColumn(_STATE), _WIDEST_STATE)
+        header.resizeSection(_STATE, max(_WIDTHS[_STATE], wanted))
+        self._fitted_state = header.sectionSize(_STATE)
 
     def _fit_names(self) -> None:
         """Have names whole as far as they leave half of the table to the rest."""

@@ -16,7 +16,7 @@ from gpupanel.runs.locations import notes_dir
 from gpupanel.runs.notes import courier, posting
 from gpupanel.runs.notes.courier import Courier
 from gpupanel.runs.notes.delivery import NotDeliveredError
-from gpupanel.runs.notes.note_settings import notes_file, write_note_settings
+from gpupanel.runs.notes.note_settings import NOTES_FILE
 from gpupanel.runs.notes.outbox import Outbox
 from gpupanel.runs.notes.posting import post
 from gpupanel.runs.notes.waking import wake_courier
@@ -38,7 +38,7 @@ def note(key: str = "ab12", time_s: float | None = None) -> PostedNote:
 
 @pytest.fixture
 def outbox() -> Outbox:
-    write_note_settings(SETTINGS)
+    NOTES_FILE.write(SETTINGS)
     return Outbox(notes_dir())
 
 
@@ -124,7 +124,7 @@ def test_that_a_clock_that_was_set_back_holds_no_note_back(outbox: Outbox) -> No
 def test_that_a_way_that_was_switched_off_is_not_taken(outbox: Outbox) -> None:
     taker = Taker()
     outbox.post(note(), SETTINGS.ways)
-    write_note_settings(NoteSettings(mail="ada"))
+    NOTES_FILE.write(NoteSettings(mail="ada"))
     Courier(outbox, taker).run()
     assert taker.taken == []
 
@@ -132,7 +132,7 @@ def test_that_a_way_that_was_switched_off_is_not_taken(outbox: Outbox) -> None:
 def test_that_notes_wait_while_the_settings_cannot_be_read(outbox: Outbox) -> None:
     taker = Taker()
     outbox.post(note(), SETTINGS.ways)
-    notes_file().write_text("webhook = ")
+    NOTES_FILE.path().write_text("webhook = ")
     Courier(outbox, taker).step()
     assert taker.taken == []
     assert len(outbox.letters()) == 1
@@ -150,7 +150,7 @@ def test_that_what_is_no_note_is_left_alone(outbox: Outbox, tmp_path: Path) -> N
 
 
 def test_that_a_kind_that_nobody_wants_is_not_posted() -> None:
-    write_note_settings(NoteSettings(command="true", ended=False))
+    NOTES_FILE.write(NoteSettings(command="true", ended=False))
     post(NoteKind.ENDED, "digits: completed", "It took 2 s.", about="end")
     assert not notes_dir().exists()
 
@@ -158,7 +158,7 @@ def test_that_a_kind_that_nobody_wants_is_not_posted() -> None:
 def test_that_couriers_that_are_killed_lose_nothing() -> None:
     """One at a time, killed at any moment: each note arrives; few of them twice."""
     with NoteReceiver() as receiver:
-        write_note_settings(NoteSettings(webhook=f"{receiver.url}/hook"))
+        NOTES_FILE.write(NoteSettings(webhook=f"{receiver.url}/hook"))
         outbox = Outbox(notes_dir())
         keys = {f"{number:02}" for number in range(40)}
         for key in keys:
@@ -181,7 +181,7 @@ def test_that_couriers_that_are_killed_lose_nothing() -> None:
 
 def test_that_a_courier_is_started_where_something_waits() -> None:
     with NoteReceiver() as receiver:
-        write_note_settings(NoteSettings(webhook=f"{receiver.url}/hook"))
+        NOTES_FILE.write(NoteSettings(webhook=f"{receiver.url}/hook"))
         outbox = Outbox(notes_dir())
         outbox.post(note(), (Way.WEBHOOK,))
         wake_courier(outbox)
@@ -220,7 +220,7 @@ def test_that_a_server_that_answers_a_letter_at_a_time_is_given_up(
         thread = threading.Thread(target=drip)
         thread.start()
         url = f"http://127.0.0.1:{slow.getsockname()[1]}/"
-        write_note_settings(NoteSettings(webhook=url))
+        NOTES_FILE.write(NoteSettings(webhook=url))
         outbox.post(note(), (Way.WEBHOOK,))
         Courier(outbox).step()
         (letter,) = outbox.letters()
@@ -234,7 +234,7 @@ def test_that_names_that_are_no_utf_8_are_posted_and_sent(
 ) -> None:
     monkeypatch.setattr(posting, "wake_courier", lambda outbox: None)
     with NoteReceiver() as receiver:
-        write_note_settings(
+        NOTES_FILE.write(
             NoteSettings(webhook=f"{receiver.url}/hook", webhook_form=WebhookForm.NTFY)
         )
         odd = "/runs/caf\udce9"

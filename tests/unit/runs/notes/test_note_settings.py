@@ -10,24 +10,19 @@ from typer.testing import CliRunner
 from gpupanel.cli.app import app
 from gpupanel.domain.notes import NoteKind, NoteSettings, Way
 from gpupanel.domain.problem import ProblemError
-from gpupanel.runs.notes.note_settings import (
-    notes_file,
-    problems_of,
-    read_note_settings,
-    write_note_settings,
-)
+from gpupanel.runs.notes.note_settings import NOTES_FILE, problems_of
 
 SETTINGS = NoteSettings(webhook="https://ntfy.sh/a-secret", ended=False, mail="ada")
 
 
 def test_that_without_a_file_nothing_is_sent() -> None:
-    assert read_note_settings() == NoteSettings()
+    assert NOTES_FILE.read() == NoteSettings()
     assert not any(NoteSettings().wants(kind) for kind in NoteKind)
 
 
 def test_that_settings_are_kept_for_the_person_alone(config_dir: Path) -> None:
-    write_note_settings(SETTINGS)
-    assert read_note_settings() == SETTINGS
+    NOTES_FILE.write(SETTINGS)
+    assert NOTES_FILE.read() == SETTINGS
     assert stat.S_IMODE((config_dir / "notes.toml").stat().st_mode) == 0o600
     assert SETTINGS.ways == (Way.WEBHOOK, Way.MAIL)
     assert not SETTINGS.wants(NoteKind.ENDED)
@@ -35,9 +30,9 @@ def test_that_settings_are_kept_for_the_person_alone(config_dir: Path) -> None:
 
 
 def test_that_a_file_that_others_can_read_is_told() -> None:
-    write_note_settings(SETTINGS)
+    NOTES_FILE.write(SETTINGS)
     assert problems_of(SETTINGS) == ()
-    notes_file().chmod(0o644)
+    NOTES_FILE.path().chmod(0o644)
     (problem,) = problems_of(SETTINGS)
     assert problem.code == "notes_readable_by_others"
     assert problem.command.startswith("chmod 600 ")
@@ -57,16 +52,16 @@ def test_that_a_file_that_cannot_be_used_is_told_without_its_secrets(
     config_dir: Path, content: bytes, named: str
 ) -> None:
     config_dir.mkdir()
-    notes_file().write_bytes(content)
+    NOTES_FILE.path().write_bytes(content)
     with pytest.raises(ProblemError) as caught:
-        read_note_settings()
+        NOTES_FILE.read()
     (problem,) = caught.value.problems
     assert named in problem.message
     assert "a-secret" not in problem.model_dump_json()
 
 
 def test_that_the_verb_says_what_is_set_and_no_secret() -> None:
-    write_note_settings(SETTINGS)
+    NOTES_FILE.write(SETTINGS)
     said = CliRunner().invoke(app, ["notes"])
     assert said.exit_code == 0
     assert "By webhook, mail: a run has failed, a run stands still" in said.stdout

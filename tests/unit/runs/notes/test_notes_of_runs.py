@@ -17,7 +17,7 @@ from gpupanel.planning.prepare import prepare
 from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.launcher import create_run
 from gpupanel.runs.locations import notes_dir
-from gpupanel.runs.notes.note_settings import write_note_settings
+from gpupanel.runs.notes.note_settings import NOTES_FILE
 from gpupanel.runs.notes.run_notes import note_end
 from gpupanel.runs.processes.run_processes import await_end_of_processes, processes_of
 from tests.fakes.devices import CPU_ONLY
@@ -31,7 +31,7 @@ SECRET = "a-secret-topic"
 @pytest.fixture
 def receiver() -> Iterator[NoteReceiver]:
     with NoteReceiver() as receiver:
-        write_note_settings(NoteSettings(webhook=f"{receiver.url}/{SECRET}"))
+        NOTES_FILE.write(NoteSettings(webhook=f"{receiver.url}/{SECRET}"))
         yield receiver
         wait_until(lambda: not _helpers())
 

@@ -7,7 +7,7 @@ from gpupanel.domain.notes import NoteKind, NoteSettings, PostedNote
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.runs.locations import notes_dir
 from gpupanel.runs.notes import posting
-from gpupanel.runs.notes.note_settings import write_note_settings
+from gpupanel.runs.notes.note_settings import NOTES_FILE
 from gpupanel.runs.notes.outbox import Outbox
 from gpupanel.runs.notes.run_notes import note_event
 from tests.fakes.run_directory import WrittenRun
@@ -15,7 +15,7 @@ from tests.fakes.run_directory import WrittenRun
 
 @pytest.fixture(autouse=True)
 def _no_courier(monkeypatch: pytest.MonkeyPatch) -> None:
-    write_note_settings(NoteSettings(command="true"))
+    NOTES_FILE.write(NoteSettings(command="true"))
     monkeypatch.setattr(posting, "wake_courier", lambda outbox: None)
 
 

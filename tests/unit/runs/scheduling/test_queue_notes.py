@@ -8,7 +8,7 @@ from gpupanel.domain.notes import NoteSettings, PostedNote
 from gpupanel.domain.outcome import Outcome
 from gpupanel.runs.locations import notes_dir
 from gpupanel.runs.notes import posting
-from gpupanel.runs.notes.note_settings import write_note_settings
+from gpupanel.runs.notes.note_settings import NOTES_FILE
 from gpupanel.runs.notes.outbox import Outbox
 from gpupanel.runs.queue import orders
 from gpupanel.runs.queue.queue_files import QueueFiles
@@ -24,7 +24,7 @@ from tests.fakes.queued_runs import (
 
 @pytest.fixture
 def scheduler(files: QueueFiles, runs: QueuedRuns, monkeypatch: pytest.MonkeyPatch) -> Scheduler:
-    write_note_settings(NoteSettings(command="true"))
+    NOTES_FILE.write(NoteSettings(command="true"))
     monkeypatch.setattr(posting, "wake_courier", lambda outbox: None)
     return Scheduler(files, lambda: MACHINE, prepare_without_build, runs.start, poll_s=0.0)
 
