@@ -27,6 +27,7 @@ from gpupanel.runs.directory.run_lock import hold_run_lock, is_supervised
 from gpupanel.runs.history.label import RunLabel
 from gpupanel.runs.history.summaries import list_runs
 from gpupanel.runs.launcher import create_run
+from gpupanel.runs.machine_settings import OutsideHoursError
 from gpupanel.runs.questions.data_preview import preview_data
 from gpupanel.runs.questions.question import ask_children_by
 from gpupanel.runs.tools.export.model_export import export_model, model_export_request
@@ -93,6 +94,24 @@ def test_that_code_is_asked_about_before_the_host_carries_it_out(lab):
     assert not list(lab.runs_dir.iterdir())
     host.trust(refused.value.code)
     layout = host.launch(profile, plan, Path("/nowhere"))
+    there = RunLayout(lab.runs_dir / layout.root.name)
+    wait_until(lambda: b"run_ended" in b"".join(lines_of(there.events)), PATIENCE_S)
+
+
+def test_that_the_hours_of_the_host_hold_for_what_is_started_from_here(lab):
+    later = [time.strftime("%H:00", time.localtime(time.time() + 3600 * each)) for each in (2, 3)]
+    config = lab.folder / "there" / "config"
+    config.mkdir()
+    (config / "machine.toml").write_text(f'hours = "{"-".join(later)}"\n')
+    host = lab.connected()
+    profile = Profile(data=DigitsData())
+    plan = prepare(profile, host.devices.inventory()).plan
+    with pytest.raises(OutsideHoursError) as refused:
+        host.launch(profile, plan, Path("/nowhere"))
+    assert refused.value.begin_s > time.time()
+    assert not list(lab.runs_dir.iterdir())
+    layout = host.launch(profile, plan, Path("/nowhere"), outside_hours=True)
+    host.ask(layout, Request.END)
     there = RunLayout(lab.runs_dir / layout.root.name)
     wait_until(lambda: b"run_ended" in b"".join(lines_of(there.events)), PATIENCE_S)
 

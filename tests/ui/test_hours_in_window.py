@@ -13,6 +13,7 @@ from gpupanel.domain.machine import MachineSettings
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.profile import Profile
 from gpupanel.runs import launcher as launching
+from gpupanel.runs import user_queue
 from gpupanel.runs.locations import queue_dir
 from gpupanel.runs.machine_settings import MACHINE_FILE, WorkHours
 from gpupanel.runs.queue import orders
@@ -23,7 +24,6 @@ from gpupanel.ui.panels.plan_panel import plan_text
 from gpupanel.ui.panels.queue_panel.queue_table import state_text
 from gpupanel.ui.questions import HoursChoice, Questions
 from gpupanel.ui.run_state import RunState
-from gpupanel.ui.workers import queue_worker
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.hours import closed_now, hours_later
 from tests.fakes.person import Person
@@ -39,7 +39,7 @@ def person():
 @pytest.fixture
 def window(qtbot, tmp_path, runs_dir, person, preview_without_process, monkeypatch):
     monkeypatch.setattr(launching, "start_supervisor", lambda *_: None)
-    for module in (orders, queue_worker):
+    for module in (orders, user_queue):
         monkeypatch.setattr(module, "ensure_scheduler", lambda files: False)
     settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
     window = new_window(settings, runs_dir, person)
