@@ -182,6 +182,25 @@ def test_that_following_a_run_takes_less_than_twenty_kilobytes_a_second(lab):
     assert rate < 20_000
 
 
+@pytest.mark.long
+def test_that_a_cable_that_is_pulled_is_noticed_and_survived(lab):
+    run = GrowingRun(lab.runs_dir)
+    lock = hold_run_lock(run.layout)
+    run.grow(20)
+    host = lab.connected()
+    copy = RunLayout(host.runs_dir / run.layout.root.name)
+    wait_until(lambda: copy.profile.exists())
+    end = host.open_copy(copy)
+    lab.relay.cut(silently=True)
+    run.grow(50)
+    wait_until(lambda: host.link.state.kind is LinkCondition.CUT, 40.0)
+    lab.relay.mend()
+    wait_until(lambda: host.link.state.kind is LinkCondition.CONNECTED, 40.0)
+    wait_until(lambda: lines_of(copy.events) == lines_of(run.layout.events))
+    lock.release()
+    end()
+
+
 OFTEN = pytest.mark.parametrize("times", [2, pytest.param(20, marks=pytest.mark.long)])
 
 

@@ -2,12 +2,14 @@
 
 from PySide6.QtCore import QObject, Slot
 
+from gpupanel.domain.visible_text import visible_line
 from gpupanel.hosts.here.link import LinkCondition, LinkState
 from gpupanel.ui.bindings.history_binding import HistoryBinding
 from gpupanel.ui.host.connection import HostConnection
 from gpupanel.ui.host.strip import HostStrip
 from gpupanel.ui.menus.window_actions import WindowActions
 from gpupanel.ui.run_page.page import LivePage
+from gpupanel.ui.runs_page import RunsPage
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.workers.folder_worker import FolderWatch
 
@@ -20,7 +22,8 @@ class HostBinding(QObject):
         strip: Says whose machine it is.
         history: Lists the runs.
         folder: Asks whether runs can be kept there.
-        page: Reads the data of the session.
+        page: Reads the data of the session, and says where a model is saved.
+        runs: Says where the runs are kept.
         parent: The window.
     """
 
@@ -31,11 +34,12 @@ class HostBinding(QObject):
         history: HistoryBinding,
         folder: FolderWatch,
         page: SessionPage,
+        runs: RunsPage,
         parent: QObject,
     ) -> None:
         super().__init__(parent)
         self._connection, self._strip, self._folder = connection, strip, folder
-        self._page = page
+        self._page, self._runs = page, runs
         self._was_cut = False
         connection.stateChanged.connect(self._show)
         connection.runsChanged.connect(history.refresh)
@@ -43,6 +47,7 @@ class HostBinding(QObject):
         connection.allTold.connect(history.begin_anew)
         strip.againRequested.connect(connection.try_again)
         self._show_now()
+        self._say_folder(connection.state)
 
     def stop(self) -> None:
         """Let the connection go; runs on the host go on."""
@@ -59,7 +64,16 @@ class HostBinding(QObject):
             self._folder.look()
             if self._was_cut:
                 self._page.preview_again()  # it may have been asked in vain
+        self._say_folder(state)
         self._was_cut = state.kind is not LinkCondition.CONNECTED
+
+    def _say_folder(self, state: LinkState) -> None:
+        """The folder of copies is nobody's concern: runs are kept there."""
+        host = self._connection.host.host
+        folder = "the folder of runs" if state.hello is None else state.hello.runs_dir
+        words = visible_line(f"{folder} on {host}")
+        self._page.plan.setRunsFolder(words)
+        self._runs.panel.setFolder(words)
 
 
 def leave_out(actions: WindowActions, page: SessionPage, live: LivePage) -> None:

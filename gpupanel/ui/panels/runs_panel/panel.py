@@ -96,9 +96,9 @@ class RunsPanel(QWidget):
         self._notice.hide()
         self._undo = UndoButton("&Undo", "runs_undo", "Undo move to bin", self)
         self._undo.clicked.connect(self.undoRequested)
-        self._where = ElidedLabel(str(runs_dir), self)
+        self._where = ElidedLabel("", self)
         self._where.setElideMode(Qt.TextElideMode.ElideMiddle)
-        self._where.setToolTip(wrapped(f"The runs are kept in {runs_dir}"))
+        self.setFolder(str(runs_dir))
         self._where.setProperty("tone", "muted")
         self._actions = RunListActions(self)
         self._make_actions()
@@ -123,6 +123,11 @@ class RunsPanel(QWidget):
         self._search.take_runs()
         self._show_found()
         self._show_choices()
+
+    def setFolder(self, folder: str) -> None:
+        """Say where the runs are kept."""
+        self._where.setText(folder)
+        self._where.setToolTip(wrapped(f"The runs are kept in {folder}"))
 
     def setSettings(self, settings: Mapping[str, RunSettings]) -> None:
         """Take what the runs were started with, by the names of their directories."""
