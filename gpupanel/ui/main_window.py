@@ -116,10 +116,8 @@ class MainWindow(QMainWindow):
         self._rows.insertWidget(0, strip)
         folder, history = core.folder_watch, self.parts[HistoryBinding]
         # It ends last of all: what is asked there is answered until then.
-        self.parts.add(
-            HostBinding(connection, strip, history, folder, core.session_page, self),
-            ending=StopRank.RUN,
-        )
+        told = (history, folder, core.session_page, core.runs)
+        self.parts.add(HostBinding(connection, strip, *told, self), ending=StopRank.RUN)
         leave_out(core.actions, core.session_page, core.live_page)
 
     def _lay_out(self) -> None:

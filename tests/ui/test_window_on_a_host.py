@@ -16,6 +16,7 @@ from gpupanel.ui.host.connection import HostConnection
 from gpupanel.ui.host.files_dialog import HostFilesDialog
 from gpupanel.ui.host.strip import HostStrip
 from gpupanel.ui.main_window import MainWindow
+from gpupanel.ui.panels.runs_panel import RunsPanel
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.workers.workplace import ThisMachine, check_is_here, work_on
 from tests.fakes.person import Person
@@ -55,10 +56,11 @@ def _strip(window: MainWindow) -> HostStrip:
     return window.findChild(HostStrip)
 
 
-def test_that_the_frame_says_whose_machine_it_is(qtbot, window):
+def test_that_the_frame_says_whose_machine_it_is(qtbot, window, lab):  # noqa: F811
     assert "lab" in window.windowTitle()
     qtbot.waitUntil(lambda: "those of lab" in _strip(window).text())
     assert not window.window_actions.sweeps.isVisible()
+    assert window.findChild(RunsPanel)._where.text() == f"{lab.runs_dir} on lab"
 
 
 def test_that_a_cut_is_said_and_passes(qtbot, window, connection, lab):  # noqa: F811
