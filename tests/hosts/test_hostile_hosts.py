@@ -24,7 +24,7 @@ HELLO = {
     "runs_dir": "/runs",
     "time_s": time.time(),
 }
-DEVICES, RUNS = 1, 3
+DEVICES, QUEUE, RUNS = 1, 2, 3
 """The numbers of the first calls of a window: devices, the queue, then runs."""
 
 
@@ -192,6 +192,33 @@ def test_that_a_command_there_with_odd_characters_stays_one_word():
     words = shlex.split(script)
     assert words[:2] == ["sh", "-ec"]
     assert shlex.split(words[2].rpartition("exec ")[2])[0] == "/opt/my tools/'x; touch /tmp/evil'"
+
+
+def test_that_a_run_of_the_queue_that_is_no_copy_is_not_opened_here(told):
+    entry = {"id": "00000001", "name": "x", "runs_dir": "/runs", "added_s": 1.0, "is_filled": True}
+    entries = [{**entry, "run": run} for run in ("/runs/a-run", "/etc", "/runs/../etc", "/runs")]
+    news = {"type": "part", "number": QUEUE, "content": {"line": {"entries": entries}}}
+    host = told(HELLO, news)
+    queue = host.queue(Path())
+    wait_until(lambda: bool(queue.read().entries))
+    runs = [each.run for each in queue.read().entries]
+    assert runs == [host.runs_dir / "a-run", None, None, None]
+
+
+def test_that_a_host_with_a_thousand_devices_fills_no_window(told):
+    device = {"key": "cpu", "kind": "cpu", "name": "x"}
+    sample = {"time_s": 1.0, "readings": []}
+    for count in (1_000, 2):
+        devices = [{**device, "key": f"GPU-{number}"} for number in range(count)]
+        content = {"inventory": {"devices": devices}, "sample": sample}
+        host = told(HELLO, {"type": "part", "number": DEVICES, "content": content})
+        wait_until(lambda made=host: made.link.state.kind is LinkCondition.CONNECTED)
+        if count == 2:
+            assert len(host.devices.inventory().devices) == 2
+        else:
+            time.sleep(0.3)
+            assert not host.devices._has_news.is_set()
+        host.end()
 
 
 BAD_PATHS = ["../x", "/etc/x", "a/../../x", "", ".", "a/b/c/d/e/f/g/h/i", "a\0"]

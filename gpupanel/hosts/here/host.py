@@ -54,6 +54,8 @@ from gpupanel.runs.trust.user_code import UserCode
 _LOOK_S: Final = 0.05
 _FILL_S: Final = 120.0
 """The longest that a run is waited for before what is here of it is shown."""
+_MOST_DEVICES: Final = 256
+"""Sixteen GPUs with seven instances each are fewer."""
 _OLD_S: Final = 3.0
 """Readings that came longer ago are shown with their age."""
 
@@ -396,6 +398,8 @@ class HostDevices:
         """Nothing: the link ends by itself."""
 
     def _take(self, news: DeviceNews) -> None:
+        if news.inventory is not None and len(news.inventory.devices) > _MOST_DEVICES:
+            return  # a window would make a card for each
         self._inventory = news.inventory or self._inventory
         self._sample = news.sample or self._sample
         self._told_s = time.monotonic()

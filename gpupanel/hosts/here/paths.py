@@ -30,6 +30,10 @@ class CopiedPaths:
         place = self._place
         return text.replace(place, self._runs_dir) if place else text
 
+    def is_copy(self, run: Path) -> bool:
+        """Whether that is the folder of a run among the copies."""
+        return str(run.parent) == self._runs_dir and run.name not in ("", "..")
+
     def document(self, profile: Profile) -> dict[str, Any]:
         """A profile as the host is to read it."""
         document: dict[str, Any] = json.loads(self.there(json.dumps(document_of(profile))))

@@ -118,9 +118,16 @@ class HostQueue:
     def _take(self, news: QueueNews) -> None:
         if news.line is not None:
             text = self._paths.here(news.line.model_dump_json())
-            self._line = WaitingLine.model_validate_json(text)
+            line = WaitingLine.model_validate_json(text)
+            entries = tuple(map(self._of_copies, line.entries))
+            self._line = line.model_copy(update={"entries": entries})
         self._problems = self._problems if news.problems is None else news.problems
         self._changes += 1
+
+    def _of_copies(self, entry: QueueEntry) -> QueueEntry:
+        """An entry whose run is a copy, or none: whatever else a host names is not opened here."""
+        is_copy = entry.run is None or self._paths.is_copy(entry.run)
+        return entry if is_copy else entry.model_copy(update={"run": None})
 
     def _take_refusal(self, problems: tuple[Problem, ...]) -> None:
         self._problems = problems
