@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gpupanel.hosts.here.host import OtherMachine
-from gpupanel.hosts.here.link import LinkCondition, LinkState
+from gpupanel.hosts.here.link_state import LinkCondition, LinkState
 from tests.hosts.relay import Relay
 from tests.hosts.sshd import HOST, Sshd, sshd_program, start_sshd
 from tests.patience import wait_until

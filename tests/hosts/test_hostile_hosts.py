@@ -10,7 +10,7 @@ import pytest
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.hosts.here.host import OtherMachine
-from gpupanel.hosts.here.link import LinkCondition
+from gpupanel.hosts.here.link_state import LinkCondition
 from gpupanel.hosts.here.received_files import ReceivedFiles
 from gpupanel.hosts.lines import MOST_LINE_BYTES, PROTOCOL
 from gpupanel.hosts.operations import FilePiece

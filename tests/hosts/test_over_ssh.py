@@ -21,7 +21,7 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.hosts.here.link import LinkCondition
+from gpupanel.hosts.here.link_state import LinkCondition
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.directory.run_lock import hold_run_lock, is_supervised
 from gpupanel.runs.history.label import RunLabel

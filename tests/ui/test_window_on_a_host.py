@@ -8,7 +8,7 @@ from gpupanel.devices.child_process import ask_child
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.hosts.here.link import LinkCondition
+from gpupanel.hosts.here.link_state import LinkCondition
 from gpupanel.runs.questions.question import ask_children_by
 from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.ui.bindings.queue_binding import QueueBinding

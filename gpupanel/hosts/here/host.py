@@ -10,7 +10,7 @@ from typing import Final
 
 from gpupanel.devices.child_process import ChildAnswer, ChildEnd
 from gpupanel.devices.doctor.report import DoctorReport
-from gpupanel.domain.device import DeviceInventory, PhysicalDevice
+from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.model_export import ModelExport, ModelExportRequest
 from gpupanel.domain.plan import LaunchPlan
@@ -18,9 +18,11 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.domain.telemetry import DeviceProcess, TelemetrySample
+from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.hosts import code, operations
-from gpupanel.hosts.here.link import Following, Link, LinkCondition, LinkState
+from gpupanel.hosts.here.devices import HostDevices
+from gpupanel.hosts.here.link import Following, Link
+from gpupanel.hosts.here.link_state import LinkCondition, LinkState
 from gpupanel.hosts.here.mirror import Mirror
 from gpupanel.hosts.here.paths import CopiedPaths
 from gpupanel.hosts.here.queue import HostQueue
@@ -30,7 +32,6 @@ from gpupanel.hosts.operations import (
     ChildOutput,
     ChildWanted,
     DeletionWanted,
-    DeviceNews,
     EndWanted,
     FolderListing,
     FolderWanted,
@@ -51,13 +52,11 @@ from gpupanel.runs.questions.question import OnProgress, ignore_progress
 from gpupanel.runs.trust.trusted import CodeNotTrustedError
 from gpupanel.runs.trust.user_code import UserCode
 
+_MODULE_AT: Final = 3
+"""Where the module stands in what ``python_module_command`` gives."""
 _LOOK_S: Final = 0.05
 _FILL_S: Final = 120.0
 """The longest that a run is waited for before what is here of it is shown."""
-_MOST_DEVICES: Final = 256
-"""Sixteen GPUs with seven instances each are fewer."""
-_OLD_S: Final = 3.0
-"""Readings that came longer ago are shown with their age."""
 
 
 class OtherMachine:
@@ -347,61 +346,3 @@ class OtherMachine:
             RUNS_DIR_VARIABLE: str(self.mirror.runs_dir),
             STATE_DIR_VARIABLE: str(self.mirror.state_dir),
         }
-
-
-_MODULE_AT: Final = 3
-"""Where the module stands in what ``python_module_command`` gives."""
-
-
-class HostDevices:
-    """The devices of a host for whoever samples devices; the last readings while there is a cut."""
-
-    def __init__(self, link: Link) -> None:
-        self._link = link
-        self._has_news = Event()
-        self._is_ending = False
-        self._inventory: DeviceInventory | None = None
-        self._sample: TelemetrySample | None = None
-        self._told_s = 0.0
-
-    def begin(self) -> None:
-        """Have the devices told from the first connection on."""
-        self._link.follow(operations.DEVICES, Nothing, self._take, lambda _problems: None)
-
-    def inventory(self) -> DeviceInventory:
-        """The devices; waits until the host was reached once, or nobody waits any more."""
-        self._has_news.wait()
-        if self._inventory is None:
-            raise ProblemError
-        return self._inventory
-
-    def sample(self) -> TelemetrySample:
-        """What they reported last, with its age where that is long ago."""
-        sample = self._sample
-        if sample is None:
-            raise ProblemError
-        age_s = time.monotonic() - self._told_s
-        if age_s < _OLD_S:
-            return sample
-        readings = [each.model_copy(update={"age_s": age_s}) for each in sample.readings]
-        return sample.model_copy(update={"readings": tuple(readings)})
-
-    def wake(self) -> None:
-        """Nothing: GPUs there sleep as long as nobody works there."""
-
-    def stop_waiting(self) -> None:
-        """Wait for the host no longer."""
-        self._is_ending = True
-        self._has_news.set()
-
-    def close(self) -> None:
-        """Nothing: the link ends by itself."""
-
-    def _take(self, news: DeviceNews) -> None:
-        if news.inventory is not None and len(news.inventory.devices) > _MOST_DEVICES:
-            return  # a window would make a card for each
-        self._inventory = news.inventory or self._inventory
-        self._sample = news.sample or self._sample
-        self._told_s = time.monotonic()
-        if self._inventory is not None and self._sample is not None:
-            self._has_news.set()

@@ -7,8 +7,6 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from enum import StrEnum
-from importlib.metadata import version
 from threading import Event
 from typing import IO, Any, Final, Generic, TypeVar
 
@@ -18,6 +16,8 @@ from gpupanel.devices.child_process import last_bytes, memory_file
 from gpupanel.domain.child_command import WORKING_DIRECTORY, child_environment
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.value import Value
+from gpupanel.hosts.here.link_problems import another_version, lost, not_started, odd, silent
+from gpupanel.hosts.here.link_state import LinkCondition, LinkState
 from gpupanel.hosts.here.ssh import PROGRAM, ended_problem, is_for_a_person, ssh_command
 from gpupanel.hosts.lines import (
     PROTOCOL,
@@ -51,35 +51,6 @@ _PROBLEMS: Final = TypeAdapter(tuple[Problem, ...])
 _RequestT = TypeVar("_RequestT", bound=Value)
 _PartT = TypeVar("_PartT", bound=Value)
 _AnswerT = TypeVar("_AnswerT", bound=Value)
-
-
-class LinkCondition(StrEnum):
-    """How the connection is."""
-
-    CONNECTING = "connecting"
-    CONNECTED = "connected"
-    CUT = "cut"
-    """It was there, and is tried again."""
-    REFUSED = "refused"
-    """Somebody has to do something before it can be tried again."""
-
-
-@dataclass(frozen=True, slots=True)
-class LinkState:
-    """How the connection is, and since when.
-
-    Attributes:
-        since_s: Seconds since the epoch, by the clock here.
-        problem: Why there is none.
-        hello: What the host said of itself; ``None`` before it was ever reached.
-        behind_s: How far its clock is behind the one here.
-    """
-
-    kind: LinkCondition
-    since_s: float
-    problem: Problem | None = None
-    hello: Hello | None = None
-    behind_s: float = 0.0
 
 
 @dataclass(slots=True)
@@ -191,7 +162,7 @@ class Link:
         if asked.problems:
             raise ProblemError(*asked.problems)
         if asked.answer is None:
-            raise ProblemError(self._lost())
+            raise ProblemError(lost(self.host))
         return asked.answer
 
     def follow(
@@ -266,7 +237,7 @@ class Link:
                     start_new_session=True,
                 )
             except OSError as error:
-                return False, _not_started(error), True
+                return False, not_started(error), True
             assert process.stdin is not None
             assert process.stdout is not None
             with self._lock:
@@ -281,7 +252,7 @@ class Link:
             except EOFError:
                 pass
             except (LinesError, ProblemError) as error:
-                wrong = problems_of(error)[0] if isinstance(error, ProblemError) else _odd(error)
+                wrong = problems_of(error)[0] if isinstance(error, ProblemError) else odd(error)
             finally:
                 with self._lock:
                     self._process = self._input = None
@@ -303,16 +274,16 @@ class Link:
         for _ in range(_MOST_BEFORE_HELLO):
             line = reader.read(max(0.0, until_s - time.monotonic()))
             if line is None:
-                raise ProblemError(_silent(self.host))
+                raise ProblemError(silent(self.host))
             try:
                 said = from_host(line)
             except LinesError:
                 continue  # a shell's start-up files print what they like
             if isinstance(said, Hello):
                 if said.protocol != PROTOCOL:
-                    raise ProblemError(_another_version(self.host, said))
+                    raise ProblemError(another_version(self.host, said))
                 return said
-        raise ProblemError(_silent(self.host))
+        raise ProblemError(silent(self.host))
 
     def _greet(self, hello: Hello) -> None:
         behind_s = time.time() - hello.time_s
@@ -351,9 +322,9 @@ class Link:
             if isinstance(said, Answer):
                 asked.answer = asked.operation.answer.model_validate_json(bytes(said.content))
             else:
-                asked.problems = _PROBLEMS.validate_json(bytes(said.content)) or (self._lost(),)
+                asked.problems = _PROBLEMS.validate_json(bytes(said.content)) or (lost(self.host),)
         except ValidationError as error:
-            asked.problems = (_odd(error),)
+            asked.problems = (odd(error),)
         except Exception as error:  # noqa: BLE001 - who asked has to hear it, and the link goes on
             asked.problems = problems_of(error)
         asked.done.set()
@@ -370,7 +341,7 @@ class Link:
             if isinstance(said, AnswerRefused):
                 following.on_refused(_PROBLEMS.validate_json(bytes(said.content)))
         except ValidationError as error:
-            following.on_refused((_odd(error),))
+            following.on_refused((odd(error),))
         except Exception as error:  # noqa: BLE001 - such as a full disk; the link goes on
             following.on_refused(problems_of(error))
 
@@ -388,16 +359,8 @@ class Link:
             for following in self._followed:
                 following.number = 0
         for each in asked.values():
-            each.problems = (self._lost(),)
+            each.problems = (lost(self.host),)
             each.done.set()
-
-    def _lost(self) -> Problem:
-        return Problem(
-            code="host_connection_lost",
-            message=f"There is no connection to {self.host}.",
-            hint="Whether what was ordered has been done is seen once it is there again; runs go "
-            "on meanwhile.",
-        )
 
     # In any thread.
 
@@ -416,7 +379,7 @@ class Link:
             number = self._number
             if asked is not None:
                 if self.state.kind is not LinkCondition.CONNECTED or self._input is None:
-                    raise ProblemError(self._lost())
+                    raise ProblemError(lost(self.host))
                 self._asked[number] = asked
         self._send(Call(number, operation.name, as_json(request)))
         return number
@@ -447,38 +410,3 @@ class Link:
 
 def _ignore(_part: object) -> None:
     pass
-
-
-def _odd(error: Exception) -> Problem:
-    return Problem(
-        code="host_not_understood",
-        message="What the host said is not what gpupanel says: the connection was ended.",
-        hint="Install the same version on both machines: gpupanel --version says which one it is.",
-        detail=str(error)[:2_000],
-    )
-
-
-def _silent(host: str) -> Problem:
-    return Problem(
-        code="host_silent",
-        message=f"{host} was reached, and gpupanel there does not answer.",
-        hint=f"Try `ssh {host} gpupanel --version` in a terminal.",
-    )
-
-
-def _another_version(host: str, hello: Hello) -> Problem:
-    here = version("gpupanel")
-    return Problem(
-        code="host_another_version",
-        message=f"gpupanel on {host} is of version {hello.version}, and {here} here: they do not "
-        "understand each other.",
-        hint="Install the same version on both machines (pipx install --force gpupanel==VERSION).",
-    )
-
-
-def _not_started(error: OSError) -> Problem:
-    return Problem(
-        code="ssh_not_started",
-        message=f"ssh cannot be started: {error.strerror or error}.",
-        hint="Install it: sudo apt install openssh-client.",
-    )

@@ -3,7 +3,7 @@
 from PySide6.QtCore import QObject, Slot
 
 from gpupanel.domain.visible_text import visible_line
-from gpupanel.hosts.here.link import LinkCondition, LinkState
+from gpupanel.hosts.here.link_state import LinkCondition, LinkState
 from gpupanel.ui.bindings.history_binding import HistoryBinding
 from gpupanel.ui.host.connection import HostConnection
 from gpupanel.ui.host.strip import HostStrip

@@ -3,7 +3,7 @@
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from gpupanel.hosts.here.host import OtherMachine
-from gpupanel.hosts.here.link import LinkState
+from gpupanel.hosts.here.link_state import LinkState
 from gpupanel.hosts.here.ssh import PROGRAM
 
 _RUNS_TOLD_MS = 300

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QWidget
 from gpupanel.domain.number_text import duration
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.problem_text import problem_sentences
-from gpupanel.hosts.here.link import LinkCondition, LinkState
+from gpupanel.hosts.here.link_state import LinkCondition, LinkState
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import ElidedLabel, Tone, set_tone
 from gpupanel.ui.widgets.layouts import row_in
