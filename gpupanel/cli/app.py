@@ -34,7 +34,8 @@ app = typer.Typer(
     rich_markup_mode=PLAIN_TEXT,
     pretty_exceptions_enable=False,
     help="Train TensorFlow models on every GPU of this machine, even mismatched ones. "
-    "`gpupanel [PROFILE|PROGRAM|RUN]` opens the window; the verbs work without a display.",
+    "`gpupanel [PROFILE|PROGRAM|RUN]` opens the window, with `--host NAME` for another machine's "
+    "GPUs by ssh; the verbs work without a display.",
 )
 
 

@@ -8,9 +8,10 @@ import typer
 
 from gpupanel.cli.named_run import run_called
 from gpupanel.cli.output import print_problems, progress
+from gpupanel.cli.verb_group import VERBS
 from gpupanel.devices.elsewhere import packages_before_ours
 from gpupanel.domain.inherited_variables import of_window
-from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.runs.locations import default_runs_dir, queue_dir
 from gpupanel.ui.preflight import missing_display, missing_libraries, unknown_platform
 from gpupanel.ui.quick_imports import quick_imports
@@ -45,7 +46,7 @@ def open_window(
 ) -> None:
     """Open the window, on a profile, a program or a run when one is named."""
     if host:
-        _check_host(host)
+        _check_host(host, target)
     target = None if target is None else _meant(target)
     wanted = of_window(os.environ)
     for name in os.environ.keys() - wanted:
@@ -62,7 +63,8 @@ def open_window(
         raise typer.Exit(show(target, host, there))
     print_problems([problem])
     profile = target if target is not None and target.suffix == ".toml" else or_train
-    if or_train is None or profile is None:
+    # What is meant for another machine is not trained on this one.
+    if or_train is None or profile is None or host:
         raise typer.Exit(1)
     from gpupanel.cli.verbs.run import train
 
@@ -70,10 +72,16 @@ def open_window(
     train(profile)
 
 
-def _check_host(host: str) -> None:
+def _check_host(host: str, target: Path | None) -> None:
     from gpupanel.hosts.here.ssh import host_problem
 
     problem = host_problem(host)
+    if problem is None and target is not None and str(target) in VERBS:
+        problem = Problem(
+            code="verb_on_a_host",
+            message=f"--host opens a window; {target} is a verb, which works on its own machine.",
+            hint=f"Run it there: ssh {host} gpupanel {target}",
+        )
     if problem is not None:
         print_problems([problem])
         raise typer.Exit(2)
