@@ -81,6 +81,7 @@ class PlotCanvas(PlotSurface):
         self._level = pg.InfiniteLine(angle=0, movable=False)
         self._level.hide()
         self._note = QLabel(empty_note)
+        self._is_note_due = True
         self._dress()
         self._box.sigRangeChangedManually.connect(self._take_range)
         self._box.boxChosen.connect(self._take_box)
@@ -135,7 +136,9 @@ class PlotCanvas(PlotSurface):
             for item in drawn.items:
                 self.addItem(item)
         self.setHiddenCurves(self._hidden)
-        self._note.show()
+        # Curves that have points are drawn in a moment: until then nothing is said of none.
+        self._is_note_due = True
+        self._note.setVisible(not self.curves)
 
     def setEmptyNote(self, words: str) -> None:
         """What stands in the plot while no curve has a point; empty: nothing."""
@@ -203,7 +206,8 @@ class PlotCanvas(PlotSurface):
         pixels = max(1, math.ceil(self._box.width()))
         for drawn in self.curves:
             drawn.redraw(*self._times, pixels, self._scale, is_log=self._is_log)
-        if not self._note.isHidden():
+        if self._is_note_due or not self._note.isHidden():
+            self._is_note_due = False
             self._note.setVisible(all(drawn.bounds() is None for drawn in self.curves))
         if self._fixed is None and not self._has_chosen_values:
             if not keep_axes:
