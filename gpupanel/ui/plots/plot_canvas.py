@@ -138,7 +138,7 @@ class PlotCanvas(PlotSurface):
         self.setHiddenCurves(self._hidden)
         # Curves that have points are drawn in a moment: until then nothing is said of none.
         self._is_note_due = True
-        self._note.setVisible(not self.curves)
+        self._note.setVisible(all(curve.buffer.last() is None for curve in curves))
 
     def setEmptyNote(self, words: str) -> None:
         """What stands in the plot while no curve has a point; empty: nothing."""
