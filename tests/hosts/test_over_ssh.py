@@ -21,6 +21,7 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.hosts.here.link_state import LinkCondition
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.directory.run_lock import hold_run_lock, is_supervised
@@ -96,6 +97,45 @@ def test_that_code_is_asked_about_before_the_host_carries_it_out(lab):
     layout = host.launch(profile, plan, Path("/nowhere"))
     there = RunLayout(lab.runs_dir / layout.root.name)
     wait_until(lambda: b"run_ended" in b"".join(lines_of(there.events)), PATIENCE_S)
+
+
+@pytest.mark.long
+def test_that_a_run_of_the_host_is_suspended_and_resumed_from_here(lab):
+    host = lab.connected()
+    profile = Profile(data=DigitsData())
+    training = profile.training.model_copy(update={"epochs": 400})
+    profile = profile.model_copy(update={"training": training})
+    plan = prepare(profile, host.devices.inventory()).plan
+    layout = host.launch(profile, plan, Path("/nowhere"))
+    end = host.open_copy(layout)
+    wait_until(lambda: b"steps_done" in b"".join(lines_of(layout.events)), PATIENCE_S)
+    host.ask(layout, Request.CHECKPOINT)
+    wait_until(lambda: b"checkpoint_saved" in b"".join(lines_of(layout.events)), PATIENCE_S)
+    host.ask(layout, Request.SUSPEND)
+    wait_until(lambda: b"run_ended" in b"".join(lines_of(layout.events)), PATIENCE_S)
+    wait_until(lambda: not is_supervised(layout))
+    assert decode_event(lines_of(layout.events)[-1]).outcome is Outcome.SUSPENDED
+    wait_until(lambda: list_runs(host.runs_dir)[0].outcome is Outcome.SUSPENDED)
+    host.resume(layout)
+    wait_until(lambda: b"".join(lines_of(layout.events)).count(b'"run_ended"') == 2, PATIENCE_S)
+    there = RunLayout(lab.runs_dir / layout.root.name)
+    wait_until(lambda: lines_of(layout.events) == lines_of(there.events))
+    assert decode_event(lines_of(there.events)[-1]).outcome is Outcome.COMPLETED
+    end()
+
+
+def test_that_the_doctor_examines_the_host(lab):
+    host = lab.connected()
+    report = host.examine(Event())
+    folders = {folder.path for folder in report.folders}
+    assert str(lab.runs_dir) in folders
+
+
+def test_that_a_process_that_is_none_of_a_gpu_is_not_ended_there(lab):
+    host = lab.connected()
+    mine = DeviceProcess(pid=os.getpid(), started_s=1.0, is_mine=True)
+    with pytest.raises(ProblemError):
+        host.end_process(mine, frozenset(), by_force=False)
 
 
 def test_that_the_hours_of_the_host_hold_for_what_is_started_from_here(lab):
