@@ -1,5 +1,6 @@
 """A real sshd on loopback: what is there is seen and done from here."""
 
+import errno
 import os
 import random
 import signal
@@ -22,6 +23,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import DeviceProcess
+from gpupanel.hosts.here import link, mirror
 from gpupanel.hosts.here.link_state import LinkCondition
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.directory.run_lock import hold_run_lock, is_supervised
@@ -44,12 +46,15 @@ def lines_of(path: Path) -> list[bytes]:
 
 
 def serving(lab: Lab) -> list[psutil.Process]:
-    """The processes of gpupanel on the host, and those of ssh here."""
-    command = str(lab.sshd.command)
+    """The processes of gpupanel on this lab's host, and those of ssh here."""
+    command, folder = str(lab.sshd.command), str(lab.folder)
     found = []
-    for process in psutil.process_iter(["cmdline"]):
+    for process in psutil.process_iter(["cmdline", "environ"]):
         words = process.info["cmdline"] or []
-        if words[-1:] == ["serve"] or any(command in each and " serve" in each for each in words):
+        there = words[-1:] == ["serve"] and any(
+            folder in value for value in (process.info["environ"] or {}).values()
+        )
+        if there or any(command in each and " serve" in each for each in words):
             found.append(process)
     return found
 
@@ -220,6 +225,35 @@ def test_that_following_a_run_takes_less_than_twenty_kilobytes_a_second(lab):
     lock.release()
     end()
     assert rate < 20_000
+
+
+def test_that_what_a_full_disk_here_did_not_take_comes_once_there_is_room(lab, monkeypatch):
+    monkeypatch.setattr(link, "_AGAIN_S", 0.2)
+    run = GrowingRun(lab.runs_dir)
+    lock = hold_run_lock(run.layout)
+    run.grow(20)
+    host = lab.connected()
+    copy = RunLayout(host.runs_dir / run.layout.root.name)
+    wait_until(lambda: copy.profile.exists())
+    end = host.open_copy(copy)
+    write, is_full = os.write, [True]
+
+    def written(descriptor, content):
+        if is_full[0] and os.path.samestat(os.fstat(descriptor), copy.events.stat()):
+            write(descriptor, content[: len(content) // 2])
+            raise OSError(errno.ENOSPC, "No space left on device", str(copy.events))
+        return write(descriptor, content)
+
+    monkeypatch.setattr(mirror.os, "write", written)
+    run.grow(50)
+    wait_until(lambda: host.copy_problem is not None)
+    run.grow(50)
+    is_full[0] = False
+    wait_until(lambda: len(lines_of(copy.events)) >= len(lines_of(run.layout.events)))
+    assert lines_of(copy.events) == lines_of(run.layout.events)
+    lock.release()
+    end()
+    assert host.copy_problem is None
 
 
 @pytest.mark.long

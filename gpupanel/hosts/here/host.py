@@ -91,6 +91,8 @@ class OtherMachine:
         self._queue = HostQueue(self.link, self.paths, self._take_trusted)
         self.runs_problem: Problem | None = None
         """Why the runs there cannot be listed."""
+        self.copy_problem: Problem | None = None
+        """Why a run that is shown could not be copied any further when it was tried last."""
         self._opening = threading.Lock()
         self._is_ending = Event()
         self._trusted: tuple[UserCode, ...] = ()
@@ -144,7 +146,7 @@ class OtherMachine:
                     operations.RUN,
                     lambda: RunWanted(name=name, told=dict(copy.told())),
                     copy.take,
-                    refused.extend,
+                    partial(self._take_copy_refusal, refused),
                 )
         until_s = time.monotonic() + _FILL_S
         while not copy.is_filled.wait(_LOOK_S) and time.monotonic() < until_s:
@@ -163,6 +165,7 @@ class OtherMachine:
             if copy.users > 0:
                 return
             followed = self._followed.pop(name, None)
+            self.copy_problem = None
             self.mirror.close_copy(name)
         if followed is not None:
             self.link.unfollow(followed)
@@ -260,9 +263,17 @@ class OtherMachine:
             self.runs_problem = news.problem
         self._runs_changed(news.is_whole)
 
+    def _take_copy_refusal(self, refused: list[Problem], problems: tuple[Problem, ...]) -> None:
+        """A run that is shown does not grow here any more: that is said, until it does again."""
+        refused.extend(problems)
+        self.copy_problem = problems[0] if problems else None
+        is_whole = False
+        self._runs_changed(is_whole)
+
     def _take_refusal(self, problems: tuple[Problem, ...]) -> None:
         self.runs_problem = problems[0] if problems else None
-        self._runs_changed(not problems)
+        is_whole = False
+        self._runs_changed(is_whole)
 
     # The machine.
 

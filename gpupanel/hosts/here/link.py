@@ -45,6 +45,9 @@ _HELLO_S: Final = 120.0
 _MOST_BEFORE_HELLO: Final = 1_000
 """Lines that a shell's start-up files print."""
 _PAUSES_S: Final = (0.5, 1.0, 2.0, 4.0, 8.0)
+_AGAIN_S: Final = 5.0
+"""How long what was told and could not be taken, as with a full disk, is left before it is told
+again."""
 _LOOK_S: Final = 0.05
 _CANCELLED_S: Final = 10.0
 _PROBLEMS: Final = TypeAdapter(tuple[Problem, ...])
@@ -74,6 +77,8 @@ class Following(Generic[_RequestT, _PartT]):
     on_refused: Callable[[tuple[Problem, ...]], object]
     number: int = 0
     """Of the call that goes on; 0: none does."""
+    again_s: float | None = None
+    """When it is called again after what was told could not be taken, by the monotonic clock."""
 
 
 class Link:
@@ -302,6 +307,16 @@ class Link:
                 self._send(Still())
             if line is not None:
                 self._take(from_host(line))
+            self._begin_again()
+
+    def _begin_again(self) -> None:
+        """Call anew what could not be taken a while ago."""
+        with self._lock:
+            for following in self._followed:
+                again_s = following.again_s
+                if again_s is not None and time.monotonic() >= again_s:
+                    following.again_s = None
+                    self._begin(following)
 
     def _take(self, said: FromHost) -> None:
         if isinstance(said, Hello):
@@ -344,6 +359,10 @@ class Link:
             following.on_refused((odd(error),))
         except Exception as error:  # noqa: BLE001 - such as a full disk; the link goes on
             following.on_refused(problems_of(error))
+            # What comes next would leave a gap: it is told again, from what is known by then.
+            number, following.number = following.number, 0
+            following.again_s = time.monotonic() + _AGAIN_S
+            self._send(Dropped(number))
 
     def _tell(self, kind: LinkCondition, problem: Problem | None = None) -> None:
         before = self.state
@@ -386,6 +405,7 @@ class Link:
 
     def _begin(self, following: Following[Any, Any]) -> None:
         self._number += 1
+        following.again_s = None
         following.number = self._number
         request = as_json(following.request())
         self._send(Call(following.number, following.operation.name, request))

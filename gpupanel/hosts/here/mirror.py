@@ -237,10 +237,14 @@ class OpenedCopy:
 
 def _append(path: Path, content: bytes) -> None:
     descriptor = open_to_append(path)
+    size = os.fstat(descriptor).st_size
     try:
         waiting = memoryview(content)
         while waiting:
             waiting = waiting[os.write(descriptor, waiting) :]
+    except OSError:
+        os.ftruncate(descriptor, size)  # it is told again: nothing may stand there twice
+        raise
     finally:
         os.close(descriptor)
 

@@ -55,7 +55,8 @@ class HostBinding(QObject):
 
     @Slot()
     def _show_now(self) -> None:
-        self._strip.setState(self._connection.state, self._connection.host.runs_problem)
+        host = self._connection.host
+        self._strip.setState(self._connection.state, host.runs_problem or host.copy_problem)
 
     @Slot(object)
     def _show(self, state: LinkState) -> None:

@@ -55,7 +55,7 @@ class HostStrip(QFrame):
         row.addWidget(self._again)
 
     def setState(self, state: LinkState, runs_problem: Problem | None = None) -> None:
-        """Say how the connection is, and why the runs there cannot be listed."""
+        """Say how the connection is, and why runs there cannot be listed or copied."""
         words = host_words(self._host, state)
         tone = _TONES[state.kind]
         problem = state.problem
