@@ -55,6 +55,8 @@ def train_on(layout: RunLayout, say: Callable[[Event], None]) -> None:
     """Fifty steps a second, each with an event, and five epochs."""
     step = STEPS_PER_EPOCH
     while step % STEPS_PER_EPOCH or not (layout.root / ENOUGH).exists():
+        if not layout.root.exists():
+            sys.exit("the test has ended")  # without its supervisor, which it had killed
         time.sleep(0.02)
         step += 1
         epoch, in_epoch = divmod(step - 1, STEPS_PER_EPOCH)

@@ -141,12 +141,15 @@ def test_that_the_queue_of_the_host_is_shown_and_changed(
     qtbot.waitUntil(lambda: len(there.read().entries) == 1, timeout=START_UP_MS)
     (entry,) = there.read().entries
     assert entry.runs_dir == lab.runs_dir
-    qtbot.waitUntil(lambda: panel._line is not None and len(panel._line.entries) == 1)
+    qtbot.waitUntil(lambda: len(panel._line.entries) == 1, timeout=START_UP_MS)
     assert panel._line.paused
     assert panel._line.entries[0].runs_dir == connection.host.runs_dir
     panel.removeRequested.emit(entry.id)
     qtbot.waitUntil(lambda: not there.read().entries, timeout=START_UP_MS)
-    panel.undoRequested.emit()
+    undo = panel.findChild(QPushButton, "queue_undo")
+    # What the host took out is told here after it is gone there.
+    qtbot.waitUntil(lambda: undo.isVisibleTo(panel), timeout=START_UP_MS)
+    undo.click()
     qtbot.waitUntil(lambda: len(there.read().entries) == 1, timeout=START_UP_MS)
     assert there.read().entries[0].model_copy(update={"revision": 0}) == entry
 
