@@ -13,10 +13,11 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.request import Request
 from gpupanel.domain.telemetry import DeviceProcess, TelemetrySample
-from gpupanel.domain.value import Value
+from gpupanel.domain.value import Count, Value
 from gpupanel.runs.history.label import RunLabel
 from gpupanel.runs.queue.entry import QueueEntry
 from gpupanel.runs.queue.waiting_line import WaitingLine
+from gpupanel.runs.tools.export.export_format import ExportFormat
 
 _RequestT = TypeVar("_RequestT", bound=Value)
 _PartT = TypeVar("_PartT", bound=Value)
@@ -337,6 +338,25 @@ class FilePiece(Value):
     is_first: bool = False
 
 
+class RunFileWanted(Value):
+    """A run as one file; its copy here has not all that stands in it."""
+
+    name: RunName
+    format: ExportFormat
+
+
+class CurveTableWanted(Value):
+    """All values of the curves of runs, in that order."""
+
+    names: Annotated[tuple[RunName, ...], Field(max_length=10_000)]
+
+
+class RowsWritten(Value):
+    """How many rows a table has below its header."""
+
+    rows: Count
+
+
 class FolderWanted(Value):
     """A folder there whose content a person wants to see; empty: their home."""
 
@@ -387,4 +407,6 @@ FILES: Final = Operation("files", FolderWanted, Nothing, FolderListing)
 QUEUE: Final = Operation("queue", Nothing, QueueNews, Nothing)
 QUEUE_ACT: Final = Operation("queue act", QueueWanted, Nothing, QueueDone)
 EXPORT: Final = Operation("export", ModelExportRequest, FilePiece, ModelExport)
+RUN_FILE: Final = Operation("run file", RunFileWanted, FilePiece, Nothing)
+CURVE_TABLE: Final = Operation("curve table", CurveTableWanted, FilePiece, RowsWritten)
 DOCTOR: Final = Operation("doctor", Nothing, Nothing, DoctorReport)

@@ -23,6 +23,7 @@ class Lab:
         self.folder, self.relay, self.sshd = folder, relay, sshd
         self.runs_dir = folder / "there" / "runs"
         self.states: list[LinkState] = []
+        self.hosts: list[OtherMachine] = []
         self._opened = ExitStack()
 
     def connected(self) -> OtherMachine:
@@ -36,6 +37,7 @@ class Lab:
         command = program or str(self.sshd.command)
         host = OtherMachine(HOST, self.states.append, lambda _: None, command)
         self._opened.callback(host.end)
+        self.hosts.append(host)
         host.start()
         return host
 

@@ -15,7 +15,6 @@ from gpupanel.devices.child_process import ask_child
 from gpupanel.domain.data import DigitsData
 from gpupanel.domain.events import RunEnded, decode_event, encode_event
 from gpupanel.domain.model import PythonModel
-from gpupanel.domain.model_export import ModelFormat
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.preview import PreviewRequest
 from gpupanel.domain.problem import ProblemError
@@ -33,16 +32,11 @@ from gpupanel.runs.launcher import create_run
 from gpupanel.runs.machine_settings import OutsideHoursError
 from gpupanel.runs.questions.data_preview import preview_data
 from gpupanel.runs.questions.question import ask_children_by
-from gpupanel.runs.tools.export.model_export import export_model, model_export_request
 from gpupanel.runs.trust.trusted import CodeNotTrustedError
 from tests.fakes.growing_run import GrowingRun
-from tests.fakes.long_run import LongRun
 from tests.hosts.conftest import Lab
+from tests.hosts.runs_there import cpu_plan, lines_of, long_run
 from tests.patience import PATIENCE_S, wait_until
-
-
-def lines_of(path: Path) -> list[bytes]:
-    return path.read_bytes().splitlines() if path.exists() else []
 
 
 def serving(lab: Lab) -> list[psutil.Process]:
@@ -173,7 +167,7 @@ def test_that_a_question_is_asked_where_the_data_is(lab):
 
 
 def test_that_a_run_is_named_and_deleted_there(lab):
-    layout = create_run(Profile(name="old"), _plan(lab), lab.runs_dir)
+    layout = create_run(Profile(name="old"), cpu_plan(), lab.runs_dir)
     layout.events.write_text(
         encode_event(RunEnded(time_s=time.time(), outcome=Outcome.COMPLETED)) + "\n"
     )
@@ -193,7 +187,7 @@ def test_that_a_run_is_named_and_deleted_there(lab):
 
 @pytest.mark.alone
 def test_that_a_million_events_are_here_within_three_seconds_at_ten_megabits(lab):
-    layout = _long_run(lab, 1_000_000)
+    layout = long_run(lab.runs_dir, 1_000_000)
     lab.relay.bytes_per_s, lab.relay.delay_s = 10e6 / 8.0, 0.02
     host = lab.connected()
     copy = RunLayout(host.runs_dir / layout.root.name)
@@ -331,30 +325,6 @@ def test_that_a_death_of_either_process_loses_nothing_and_doubles_nothing(lab, t
     end()
 
 
-@pytest.mark.tensorflow
-@pytest.mark.long
-def test_that_a_model_of_the_host_is_written_here(lab):
-    host = lab.connected()
-    plan = prepare(Profile(data=DigitsData()), host.devices.inventory()).plan
-    layout = host.launch(Profile(data=DigitsData()), plan, Path("/nowhere"))
-    end = host.open_copy(layout)
-    wait_until(lambda: b"run_ended" in b"".join(lines_of(layout.events)), PATIENCE_S)
-    wait_until(lambda: layout.model.exists())
-    for wanted, name in ((ModelFormat.TFLITE, "digits.tflite"), (ModelFormat.SAVEDMODEL, "digits")):
-        output = lab.folder / name
-        request = model_export_request(layout, output, wanted)
-        found = export_model(request, question=host.write_model)
-        assert not [each for each in found.problems if each.is_error]
-        assert output.exists()
-        beside = output.with_name("predict.py") if output.is_file() else output / "predict.py"
-        assert beside.exists()
-    ours = {"predict.py", "model.json"}
-    written = [path for path in output.rglob("*") if path.is_file() and path.name not in ours]
-    assert sum(path.stat().st_size for path in written) == found.size_bytes
-    assert layout.model.stat().st_size == 0, "the copy has no model of its own"
-    end()
-
-
 def test_that_what_is_asked_without_a_connection_is_refused_by_name(lab):
     host = lab.connected()
     lab.relay.cut()
@@ -409,20 +379,3 @@ def test_that_folders_there_are_listed(lab):
     assert ".hidden" not in names
     with pytest.raises(ProblemError):
         host.folder("/nowhere/at/all")
-
-
-def _plan(lab: Lab):
-    from tests.fakes.devices import CPU_ONLY
-
-    return prepare(Profile(), CPU_ONLY).plan
-
-
-def _long_run(lab: Lab, reports: int) -> RunLayout:
-    layout = create_run(Profile(name="long"), _plan(lab), lab.runs_dir)
-    course = LongRun(time.time() - 60_000.0)
-    with layout.events.open("w") as file:
-        file.writelines(encode_event(event) + "\n" for event in course.opening())
-        file.writelines(f"{line}\n" for line in course.steps(0, reports))
-        ended = RunEnded(time_s=time.time(), outcome=Outcome.COMPLETED)
-        file.write(encode_event(ended) + "\n")
-    return layout

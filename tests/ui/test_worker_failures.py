@@ -24,6 +24,7 @@ from gpupanel.domain.sweep import SweepSettings
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs import user_queue
+from gpupanel.runs.history import curve_table
 from gpupanel.runs.history.label import RunLabel
 from gpupanel.runs.history.restoring import BinnedRun
 from gpupanel.runs.history.summaries import summarize_run
@@ -171,7 +172,7 @@ def _comparing(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def _writing_a_table(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
     layout = _written(runs).layout
-    failing = _patched(monkeypatch, curve_table_worker, "write_curve_table", error)
+    failing = _patched(monkeypatch, curve_table, "write_curve_table", error)
     writer = curve_table_worker.CurveTableWriter()
     order = lambda: writer.write(runs / "curves.csv", (layout,))  # noqa: E731
     return Case(writer, order, writer.refused, writer.written, failing)

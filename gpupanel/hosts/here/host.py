@@ -12,7 +12,6 @@ from gpupanel.devices.child_process import ChildAnswer, ChildEnd
 from gpupanel.devices.doctor.report import DoctorReport
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
-from gpupanel.domain.model_export import ModelExport, ModelExportRequest
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
@@ -21,12 +20,12 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.hosts import code, operations
 from gpupanel.hosts.here.devices import HostDevices
+from gpupanel.hosts.here.exports import HostExports
 from gpupanel.hosts.here.link import Following, Link
 from gpupanel.hosts.here.link_state import LinkCondition, LinkState
 from gpupanel.hosts.here.mirror import Mirror
 from gpupanel.hosts.here.paths import CopiedPaths
 from gpupanel.hosts.here.queue import HostQueue
-from gpupanel.hosts.here.received_files import ReceivedFiles
 from gpupanel.hosts.here.ssh import PROGRAM
 from gpupanel.hosts.operations import (
     ChildOutput,
@@ -48,7 +47,6 @@ from gpupanel.hosts.operations import (
 from gpupanel.runs.history.label import RunLabel
 from gpupanel.runs.locations import RUNS_DIR_VARIABLE, STATE_DIR_VARIABLE
 from gpupanel.runs.machine_settings import OutsideHoursError
-from gpupanel.runs.questions.question import OnProgress, ignore_progress
 from gpupanel.runs.trust.trusted import CodeNotTrustedError
 from gpupanel.runs.trust.user_code import UserCode
 
@@ -88,6 +86,7 @@ class OtherMachine:
         self.link = Link(name, heard, program, make_command)
         self.paths = CopiedPaths(self.link, self.mirror.runs_dir)
         self.devices = HostDevices(self.link)
+        self.exports = HostExports(self.link, self.paths)
         self._queue = HostQueue(self.link, self.paths, self._take_trusted)
         self.runs_problem: Problem | None = None
         """Why the runs there cannot be listed."""
@@ -308,22 +307,6 @@ class OtherMachine:
         )
         ended = self.link.call(operations.CHILD, wanted, on_part=take, cancelled=cancelled)
         return ChildAnswer(ChildEnd[ended.end], bytes(output), ended.exit_code, ended.log)
-
-    def write_model(
-        self,
-        request: ModelExportRequest,
-        *,
-        cancelled: Event | None = None,
-        on_progress: OnProgress = ignore_progress,
-    ) -> ModelExport:
-        """Have a model written there, and all of its files brought beside ``request.output``."""
-        del on_progress
-        output = Path(request.output)
-        wanted = request.model_copy(
-            update={"model": self.paths.there(request.model), "output": output.name}
-        )
-        take = ReceivedFiles(output.parent).take
-        return self.link.call(operations.EXPORT, wanted, on_part=take, cancelled=cancelled)
 
     def gpu_support(
         self, gpus: tuple[PhysicalDevice, ...], driver: str | None, cancelled: Event

@@ -21,7 +21,7 @@ from gpupanel.hosts.operations import (
     SupportWanted,
     Word,
 )
-from gpupanel.hosts.there.followed_run import run_not_there
+from gpupanel.hosts.there.followed_run import run_there
 from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.folder_examination import folder_problem
 from gpupanel.runs.history.deleting import delete_run
@@ -46,7 +46,7 @@ def start(wanted: StartWanted, _say: Say, _dropped: Event) -> StartOutcome:
         changed = profile_from_document(wanted.profile), wanted.plan
     try:
         if wanted.name:
-            layout = _run(wanted.name)
+            layout = run_there(wanted.name)
             resume(
                 layout,
                 changed,
@@ -72,7 +72,7 @@ def request(wanted: RequestWanted, _say: Say, _dropped: Event) -> Nothing:
     Raises:
         ProblemError: There is no such run, or its directory cannot be written.
     """
-    ask(_run(wanted.name), wanted.request)
+    ask(run_there(wanted.name), wanted.request)
     return Nothing()
 
 
@@ -83,7 +83,7 @@ def label(wanted: LabelWanted, _say: Say, _dropped: Event) -> Nothing:
         ProblemError: As :func:`~gpupanel.runs.history.label.change_label` says it.
     """
     changes = wanted.after.changes_of(wanted.before)
-    change_label(_run(wanted.name), **changes, before=wanted.before)
+    change_label(run_there(wanted.name), **changes, before=wanted.before)
     return Nothing()
 
 
@@ -133,13 +133,6 @@ def doctor(_: Nothing, _say: Say, dropped: Event) -> DoctorReport:
     from gpupanel.runs.examination import examine
 
     return examine(cancelled=dropped)
-
-
-def _run(name: str) -> RunLayout:
-    layout = RunLayout(default_runs_dir() / name)
-    if not layout.root.is_dir():
-        raise ProblemError(run_not_there(name))
-    return layout
 
 
 def _nothing_to_start() -> Problem:

@@ -47,17 +47,26 @@ def follow_run(wanted: RunWanted, say: Say, dropped: Event) -> Nothing:
     Raises:
         ProblemError: There is no such run.
     """
-    layout = RunLayout(default_runs_dir() / wanted.name)
-    if not layout.root.is_dir():
-        raise ProblemError(run_not_there(wanted.name))
-    run = _Followed(layout, wanted.told, say)
+    run = _Followed(run_there(wanted.name), wanted.told, say)
     run.fill(dropped)
     while wanted.is_followed and not dropped.wait(run.pause_s):
         run.tell_new(dropped)
     return Nothing()
 
 
-def run_not_there(name: str) -> Problem:
+def run_there(name: str) -> RunLayout:
+    """The run of that name.
+
+    Raises:
+        ProblemError: There is no such run.
+    """
+    layout = RunLayout(default_runs_dir() / name)
+    if not layout.root.is_dir():
+        raise ProblemError(_run_not_there(name))
+    return layout
+
+
+def _run_not_there(name: str) -> Problem:
     """The problem of a run that was deleted meanwhile, or never was."""
     return Problem(
         code="run_not_there",

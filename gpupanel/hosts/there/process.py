@@ -37,7 +37,7 @@ from gpupanel.hosts.operations import Operation
 from gpupanel.hosts.there import actions
 from gpupanel.hosts.there.child import ask_module
 from gpupanel.hosts.there.devices import tell_devices
-from gpupanel.hosts.there.exports import export
+from gpupanel.hosts.there.exports import export_curves, export_model, export_run
 from gpupanel.hosts.there.folders import list_folder
 from gpupanel.hosts.there.followed_run import follow_run
 from gpupanel.hosts.there.outlined_runs import tell_runs
@@ -64,7 +64,9 @@ _SERVED: Final[tuple[tuple[Operation[Any, Any, Any], Work], ...]] = (
     (operations.IMPORT, actions.tensorflow),
     (operations.DOCTOR, actions.doctor),
     (operations.FILES, list_folder),
-    (operations.EXPORT, export),
+    (operations.EXPORT, export_model),
+    (operations.RUN_FILE, export_run),
+    (operations.CURVE_TABLE, export_curves),
     (operations.QUEUE, tell_queue),
     (operations.QUEUE_ACT, act_on_queue),
 )

@@ -4,7 +4,7 @@ A window works on one machine as long as it is there, and so does its process. W
 and folders, starts runs and asks for them goes through here; what is on the screen is the same.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Protocol
@@ -18,6 +18,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import DeviceProcess, TelemetrySample
+from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.folder_examination import folder_problem
 from gpupanel.runs.history.deleting import delete_run
@@ -27,6 +28,7 @@ from gpupanel.runs.questions.question import OnProgress
 from gpupanel.runs.queue.entry import QueueEntry
 from gpupanel.runs.queue.orders import RemovedEntry
 from gpupanel.runs.queue.waiting_line import WaitingLine
+from gpupanel.runs.tools.export.export_format import ExportFormat
 from gpupanel.runs.tools.export.model_export import write_model
 from gpupanel.runs.trust.trusted import trust
 from gpupanel.runs.trust.user_code import UserCode
@@ -117,6 +119,28 @@ class Queue(Protocol):
         ...
 
 
+class Exports(Protocol):
+    """What is written of runs for other programs, always at a place of this machine."""
+
+    def write_model(
+        self, request: ModelExportRequest, *, cancelled: Event, on_progress: OnProgress
+    ) -> ModelExport:
+        """Write a model."""
+        ...
+
+    def write_run(
+        self, layout: RunLayout, wanted: ExportFormat, output: Path, cancelled: Event
+    ) -> None:
+        """Write a report, a notebook or a script of a run, whole or not at all."""
+        ...
+
+    def write_curve_table(
+        self, output: Path, layouts: Sequence[RunLayout], cancelled: Event
+    ) -> int:
+        """Write all values of runs into a table, whole or not at all; how many there are."""
+        ...
+
+
 class Workplace(Protocol):
     """A machine to work on; every method may take its time, and is called by workers alone.
 
@@ -125,6 +149,11 @@ class Workplace(Protocol):
     """
 
     host: str
+
+    @property
+    def exports(self) -> Exports:
+        """Write what is made of its runs."""
+        ...
 
     def device_source(self, folder: Path | None) -> DeviceSource:
         """Its devices; samples report how full the disk of the folder of runs is."""
@@ -191,12 +220,6 @@ class Workplace(Protocol):
         """End a process that holds memory of a GPU."""
         ...
 
-    def write_model(
-        self, request: ModelExportRequest, *, cancelled: Event, on_progress: OnProgress
-    ) -> ModelExport:
-        """Write a model for other programs at a place of this machine."""
-        ...
-
     def examine(self, cancelled: Event) -> "DoctorReport":
         """Examine driver, TensorFlow and GPUs."""
         ...
@@ -206,10 +229,45 @@ class Workplace(Protocol):
         ...
 
 
+class ExportsHere:
+    """What is written of the runs of this machine."""
+
+    def write_model(
+        self, request: ModelExportRequest, *, cancelled: Event, on_progress: OnProgress
+    ) -> ModelExport:
+        """Write a model."""
+        return write_model(request, cancelled=cancelled, on_progress=on_progress)
+
+    def write_run(
+        self, layout: RunLayout, wanted: ExportFormat, output: Path, cancelled: Event
+    ) -> None:
+        """Write a report, a notebook or a script of a run."""
+        # Here and in what follows: a window that starts needs none of it.
+        from gpupanel.runs.tools.export.exported_run import write_run
+
+        write_run(layout, wanted, output, cancelled)
+
+    def write_curve_table(
+        self, output: Path, layouts: Sequence[RunLayout], cancelled: Event
+    ) -> int:
+        """Write all values of runs into a table."""
+        from gpupanel.runs.history.curve_table import write_curve_table
+
+        try:
+            return write_curve_table(output, layouts, cancelled.is_set)
+        except OSError as error:
+            raise ProblemError(disk_problem(error, output)) from error
+
+
 class ThisMachine:
     """The machine that the window is on."""
 
     host = ""
+
+    @property
+    def exports(self) -> ExportsHere:
+        """Write what is made of its runs."""
+        return ExportsHere()
 
     def device_source(self, folder: Path | None) -> DeviceSource:
         """Its devices."""
@@ -289,12 +347,6 @@ class ThisMachine:
         from gpupanel.devices.process_ending import end_process
 
         end_process(process, run_processes, by_force=by_force)
-
-    def write_model(
-        self, request: ModelExportRequest, *, cancelled: Event, on_progress: OnProgress
-    ) -> ModelExport:
-        """Write a model for other programs."""
-        return write_model(request, cancelled=cancelled, on_progress=on_progress)
 
     def examine(self, cancelled: Event) -> "DoctorReport":
         """Examine this machine."""

@@ -2,7 +2,6 @@
 
 from functools import partial
 from pathlib import Path
-from threading import Event
 
 from PySide6.QtCore import QObject, QStandardPaths, Slot
 from PySide6.QtWidgets import QWidget
@@ -18,6 +17,7 @@ from gpupanel.ui.run_page.page import LivePage
 from gpupanel.ui.runs_page import RunsPage
 from gpupanel.ui.tools.export.model_binding import ModelExportBinding
 from gpupanel.ui.workers.facade import WorkerFacade
+from gpupanel.ui.workers.workplace import workplace
 
 
 class ExportBinding(QObject):
@@ -77,7 +77,7 @@ class ExportBinding(QObject):
         self._folder = path.parent
         self._say(f"Writing {visible_line(path.name)}…")
         self._exporter.submit(
-            partial(_write, layout, wanted, path, self._exporter.dropped),
+            partial(workplace().exports.write_run, layout, wanted, path, self._exporter.dropped),
             lambda _: self._say(f"{wanted.title} saved to {visible_line(str(path))}"),
         )
 
@@ -114,10 +114,3 @@ class ExportBinding(QObject):
     def _say(self, words: str) -> None:
         self._runs.panel.setNotice(words)
         self._live.banner.setNotice(words)
-
-
-def _write(layout: RunLayout, wanted: ExportFormat, path: Path, dropped: Event) -> None:
-    # Not at the top: a window that starts needs none of it.
-    from gpupanel.runs.tools.export.exported_run import write_run
-
-    write_run(layout, wanted, path, dropped)

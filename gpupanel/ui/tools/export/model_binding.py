@@ -50,7 +50,7 @@ class ModelExportBinding(ToolDialogBinding["ModelExportDialog"]):
             output: The file, or the folder of a SavedModel.
             is_other: The one with the weights that the run did not keep.
         """
-        dialog, question = self._dialog_made(), self.question or workplace().write_model
+        dialog, question = self._dialog_made(), self.question or workplace().exports.write_model
 
         def ask(*, cancelled: Event, on_progress: OnProgress) -> ModelExport:
             weights = other_weights(layout) if is_other else None
