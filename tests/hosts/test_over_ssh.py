@@ -197,7 +197,7 @@ def test_that_a_million_events_are_here_within_three_seconds_at_ten_megabits(lab
     took_s = time.monotonic() - begun_s
     end()
     kept = lines_of(copy.events)
-    assert 7_000 < len(kept) < 12_000
+    assert 7_000 < len(kept) < 16_000
     assert kept[-1] == lines_of(layout.events)[-1]
     assert took_s < 3.0
 

@@ -222,6 +222,7 @@ class OpenedCopy:
         waiting = self._waiting.setdefault(piece.file, [])
         if piece.is_first:
             waiting.clear()
+            self._told.pop(piece.file, None)
         waiting.append(content)
         if piece.has_more:
             return
@@ -229,7 +230,7 @@ class OpenedCopy:
         if piece.told is None:
             write_whole(path, whole, private=True)
             return
-        if piece.is_first or piece.file not in self._told:
+        if piece.file not in self._told:
             remove(path)
         _append(path, whole)
         self._told[piece.file] = piece.told

@@ -11,7 +11,7 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import read_file, size_of, status
 from gpupanel.hosts.operations import Nothing, RunPiece, RunWanted, ToldUpTo
-from gpupanel.hosts.there.thinning import ReadingThinning, StepThinning, Thinning, pieces
+from gpupanel.hosts.there.thinning import ReadingThinning, EventThinning, Thinning, pieces
 from gpupanel.runs.directory.run_lock import is_supervised
 from gpupanel.runs.directory.tails import ByteTail, LineTail, Place
 from gpupanel.runs.locations import default_runs_dir
@@ -81,7 +81,7 @@ class _Followed:
     def __init__(self, layout: RunLayout, told: Mapping[str, ToldUpTo], say: Say) -> None:
         self._layout, self._say = layout, say
         self._growing = (
-            _Growing(layout.events, told, StepThinning),
+            _Growing(layout.events, told, EventThinning),
             _Growing(layout.telemetry, told, ReadingThinning),
         )
         self._log = _Log(layout.trainer_log, told)
@@ -165,6 +165,8 @@ class _Growing:
         self._tail.move_to(place)
         self._identity = place.identity
         self._is_first = place.identity is None
+        self._is_begun = False
+        """Some of what is to be written at once was told, and the rest of it was not."""
         self._thinning: Thinning | None = self._make_thinning(max(0, size - place.offset))
 
     def told(self, dropped: Event) -> Iterator[RunPiece]:
@@ -180,20 +182,24 @@ class _Growing:
                 self._begin(Place())
                 continue
             self._identity = place.identity
-            if self._thinning is not None:
-                block = self._thinning.take(block)
-            yield from self._pieces(block)
+            if self._thinning is None:
+                yield from self._pieces(block)
+            else:
+                # What of it waits here is told with the rest: until then nothing of it counts.
+                yield from self._pieces(self._thinning.take(block), has_more=True)
             if not self._tail.has_more:
                 break
-        if self._thinning is not None:
+        if self._thinning is not None and not dropped.is_set():
             rest, self._thinning = self._thinning.rest(), None
             yield from self._pieces(rest)
 
-    def _pieces(self, block: bytes) -> Iterator[RunPiece]:
-        if block:
-            is_first, self._is_first = self._is_first, False
-            told = _told(self._tail.place)
-            yield from _in_pieces(self._path.name, block, told=told, is_first=is_first)
+    def _pieces(self, block: bytes, *, has_more: bool = False) -> Iterator[RunPiece]:
+        if not block and (has_more or not self._is_begun):
+            return
+        self._is_begun = has_more
+        is_first, self._is_first = self._is_first, False
+        told = _told(self._tail.place)
+        yield from _in_pieces(self._path.name, block, told, is_first=is_first, has_more=has_more)
 
 
 class _Log:
@@ -224,16 +230,21 @@ class _Log:
         if content:
             is_first, self._is_first = self._is_first, False
             told = _told(self._tail.place)
-            yield from _in_pieces(self._path.name, content, told=told, is_first=is_first)
+            yield from _in_pieces(self._path.name, content, told, is_first=is_first)
 
 
 def _in_pieces(
-    name: str, content: bytes, *, told: ToldUpTo | None = None, is_first: bool
+    name: str,
+    content: bytes,
+    told: ToldUpTo | None = None,
+    *,
+    is_first: bool,
+    has_more: bool = False,
 ) -> Iterator[RunPiece]:
     """Content that is to be written at once, in pieces that let others through."""
     waiting = [*pieces(content)] or [b""]
     for number, piece in enumerate(waiting, 1):
-        is_last = number == len(waiting)
+        is_last = number == len(waiting) and not has_more
         yield RunPiece(
             file=name,
             content=piece.decode("latin-1"),
