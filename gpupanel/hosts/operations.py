@@ -73,7 +73,8 @@ class RunOutline(Value):
         name: Of its folder.
         stamp: Changes with what stands here.
         is_running: Its supervisor lives.
-        files: Their contents by their names; of the events the first and last lines.
+        files: Their contents by their names; of the events the lines that a list reads.
+        written_s: When each was written last, in seconds since the epoch (UTC).
         folders: Names of its checkpoints.
         present: Names of files that are there, and stay there: models, mostly.
     """
@@ -82,6 +83,7 @@ class RunOutline(Value):
     stamp: Annotated[str, Field(max_length=64)]
     is_running: bool
     files: Annotated[dict[str, Bytes], Field(max_length=16)]
+    written_s: Annotated[dict[str, float], Field(max_length=16)] = Field(default_factory=dict)
     folders: Annotated[tuple[RunName, ...], Field(max_length=64)] = ()
     present: Annotated[tuple[RunName, ...], Field(max_length=16)] = ()
 

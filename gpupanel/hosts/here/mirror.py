@@ -92,6 +92,7 @@ class Mirror:
                 # Of a run that is open the window reads more than the ends of its events.
                 if _FILES.fullmatch(name) and (opened is None or name != layout.events.name):
                     write_whole(layout.root / name, content.encode("latin-1"), private=True)
+                    _set_time(layout.root / name, outline.written_s.get(name, 0.0))
             if layout.label.name not in outline.files:
                 remove(layout.label)
             self._take_checkpoints(layout, outline.folders)
@@ -234,6 +235,12 @@ class OpenedCopy:
             remove(path)
         _append(path, whole)
         self._told[piece.file] = piece.told
+
+
+def _set_time(path: Path, written_s: float) -> None:
+    """A list dates a run that has not begun by its files."""
+    with suppress(OSError, OverflowError, ValueError):
+        os.utime(path, (written_s, written_s), follow_symlinks=False)
 
 
 def _append(path: Path, content: bytes) -> None:

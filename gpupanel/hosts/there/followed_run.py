@@ -11,7 +11,7 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import read_file, size_of, status
 from gpupanel.hosts.operations import Nothing, RunPiece, RunWanted, ToldUpTo
-from gpupanel.hosts.there.thinning import ReadingThinning, EventThinning, Thinning, pieces
+from gpupanel.hosts.there.thinning import EventThinning, ReadingThinning, Thinning, pieces
 from gpupanel.runs.directory.run_lock import is_supervised
 from gpupanel.runs.directory.tails import ByteTail, LineTail, Place
 from gpupanel.runs.locations import default_runs_dir

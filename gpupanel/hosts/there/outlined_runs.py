@@ -12,8 +12,9 @@ from typing import Final
 from pydantic import ValidationError
 
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.files.guarded_files import open_to_read, read_file
+from gpupanel.files.guarded_files import read_file, status
 from gpupanel.hosts.operations import KnownRuns, Nothing, RunNews, RunOutline
+from gpupanel.hosts.there.outlined_events import OutlinedEvents
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.run_lock import is_supervised
 from gpupanel.runs.locations import default_runs_dir
@@ -23,8 +24,6 @@ _AGAIN_S: Final = 5.0
 """How often a run that goes on is told anew."""
 _LOOKING_SHARE: Final = 0.05
 """Of a core, for looking at thousands of runs that have ended long ago."""
-_HEAD_BYTES: Final = 8 * 1024
-_TAIL_BYTES: Final = 24 * 1024
 _MOST_BYTES: Final = 2**18
 _FILES: Final = ("profile.toml", "plan.json", "label.toml")
 _MODELS: Final = ("model.keras", "model-best.keras", "model-last.keras")
@@ -54,6 +53,8 @@ class _RunsWatch:
         self._stamps = stamps
         self._running: dict[str, float] = {}
         """Those that go on, and when they were told last."""
+        self._events: dict[str, OutlinedEvents] = {}
+        """Of those that go on."""
         self._next_full_s = 0.0
         self._problem = ""
 
@@ -77,6 +78,7 @@ class _RunsWatch:
         for name in self._stamps.keys() - set(names):
             del self._stamps[name]
             self._running.pop(name, None)
+            self._events.pop(name, None)
             say(RunNews(gone=name))
         if is_full:
             took_s = time.monotonic() - begun_s
@@ -92,14 +94,16 @@ class _RunsWatch:
         is_early = now_s - self._running.get(name, -_AGAIN_S) < _AGAIN_S
         if is_running and name in self._running and is_early:
             return
-        outline = _outline(layout, stamp, is_running=is_running)
+        events = self._events.setdefault(name, OutlinedEvents(layout))
+        outline = _outline(layout, events, stamp, is_running=is_running)
+        if not is_running:
+            self._running.pop(name, None)
+            del self._events[name]
         if outline is None:
             return
         self._stamps[name] = stamp
         if is_running:
             self._running[name] = now_s
-        else:
-            self._running.pop(name, None)
         say(RunNews(outline=outline))
 
 
@@ -128,7 +132,9 @@ def _stamp(layout: RunLayout, *, is_running: bool) -> str:
     return hashlib.sha256(repr(found).encode()).hexdigest()[:32]
 
 
-def _outline(layout: RunLayout, stamp: str, *, is_running: bool) -> RunOutline | None:
+def _outline(
+    layout: RunLayout, events: OutlinedEvents, stamp: str, *, is_running: bool
+) -> RunOutline | None:
     files: dict[str, str] = {}
     for name in _FILES:
         try:
@@ -137,7 +143,7 @@ def _outline(layout: RunLayout, stamp: str, *, is_running: bool) -> RunOutline |
             continue
         files[name] = content.decode("latin-1")
     with suppress(OSError):  # none yet, or none that is read
-        files[layout.events.name] = _ends_of(layout.events).decode("latin-1")
+        files[layout.events.name] = events.told(is_running=is_running).decode("latin-1")
     if not files:
         return None  # a folder that is no run
     try:
@@ -146,6 +152,7 @@ def _outline(layout: RunLayout, stamp: str, *, is_running: bool) -> RunOutline |
             stamp=stamp,
             is_running=is_running,
             files=files,
+            written_s={name: _written_s(layout.root / name) for name in files},
             folders=_checkpoints(layout),
             present=tuple(name for name in _MODELS if (layout.root / name).is_file()),
         )
@@ -153,17 +160,9 @@ def _outline(layout: RunLayout, stamp: str, *, is_running: bool) -> RunOutline |
         return None  # a name that no window takes
 
 
-def _ends_of(path: Path) -> bytes:
-    """The first and the last lines of the events, whole ones; of a short file all."""
-    with open_to_read(path) as file:
-        size = file.seek(0, 2)
-        file.seek(0)
-        if size <= _HEAD_BYTES + _TAIL_BYTES:
-            return file.read()
-        head = file.read(_HEAD_BYTES)
-        file.seek(size - _TAIL_BYTES)
-        tail = file.read(_TAIL_BYTES)
-    return head[: head.rfind(b"\n") + 1] + tail[tail.find(b"\n") + 1 :]
+def _written_s(path: Path) -> float:
+    found = status(path)
+    return 0.0 if found is None else found.st_mtime
 
 
 def _checkpoints(layout: RunLayout) -> tuple[str, ...]:

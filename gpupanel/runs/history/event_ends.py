@@ -99,6 +99,18 @@ class EventEnds:
                 return at, known, False
         return None
 
+    def lines(self) -> dict[int, bytes]:
+        """The whole lines that were read until now, by where they begin in the file, in order."""
+        found: dict[int, bytes] = {}
+        for start, part in ((0, self._head), (self._start, self._tail)):
+            # What begins within the file begins within a line.
+            at = start + (part.find(b"\n") + 1 if start else 0)
+            for line in part[at - start :].splitlines(keepends=True):
+                if line.endswith(b"\n"):
+                    found[at] = line
+                at += len(line)
+        return dict(sorted(found.items()))
+
     def lengthen(self) -> bool:
         """Read farther back from the end; false where that was done, or nothing is left.
 

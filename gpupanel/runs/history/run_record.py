@@ -245,16 +245,39 @@ def read_progress(layout: RunLayout, task: str) -> tuple[RunProgress | None, flo
         ``None`` for what it has not reported yet, or not lately.
     """
     try:
-        ends = EventEnds(layout.events)
-        match task:
-            case "train":
-                return _trained(layout, ends)
-            case "script":
-                return _followed(ends)
-            case _:
-                return _evaluated(ends)
+        return _progress(layout, task, EventEnds(layout.events))
     except OSError:
         return None, None
+
+
+def lines_of_record(layout: RunLayout) -> tuple[dict[int, bytes], bool]:
+    """The lines of events in which all stands that :func:`read_record` and the progress take.
+
+    Returns:
+        Them, by where they begin in the file, and whether the run's end is among them.
+
+    Raises:
+        OSError: They cannot be read.
+    """
+    ends = EventEnds(layout.events)
+    profile, _ = _profile(layout)
+    summary = RunSummary(name="", path=layout.root, profile_name="")
+    record = _with_events(layout, summary, ends)
+    if not record.has_ended:
+        _progress(layout, profile.task, ends)
+    return ends.lines(), record.has_ended
+
+
+def _progress(
+    layout: RunLayout, task: str, ends: EventEnds
+) -> tuple[RunProgress | None, float | None]:
+    match task:
+        case "train":
+            return _trained(layout, ends)
+        case "script":
+            return _followed(ends)
+        case _:
+            return _evaluated(ends)
 
 
 def _evaluated(ends: EventEnds) -> tuple[RunProgress | None, float | None]:

@@ -21,7 +21,7 @@ from gpupanel.runs.directory.event_times import time_of_line
 if TYPE_CHECKING:
     from gpupanel.domain.energy import RunEnergy
 
-_KINDS = re.compile(rb'"(?:run_(?:re)?started|run_ended|clock_jumped)"')
+SEGMENT_LINES = re.compile(rb'"(?:run_(?:re)?started|run_ended|clock_jumped)"')
 
 
 class RunSegments:
@@ -47,7 +47,7 @@ class RunSegments:
             block: Whole lines, with their ends.
         """
         seen = 0
-        while (near := _KINDS.search(block, seen)) is not None:
+        while (near := SEGMENT_LINES.search(block, seen)) is not None:
             # The word alone: whether it is the line's kind, decoding shows.
             start = block.rfind(b"\n", seen, near.start()) + 1 or seen
             end = block.find(b"\n", near.end()) + 1 or len(block)

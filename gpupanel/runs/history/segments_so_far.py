@@ -5,9 +5,9 @@ from gpupanel.files.guarded_files import status
 from gpupanel.runs.directory.tails import LineTail
 from gpupanel.runs.history.run_segments import RunSegments
 
-_MOST_READS = 64
+MOST_READS = 64
 """Of a mebibyte each, a tenth of a second or two in all; the next list goes on from there."""
-_MOST_BYTES_OF_A_LOST_RUN = 4 * 2**20
+MOST_BYTES_OF_A_LOST_RUN = 4 * 2**20
 """There may be hundreds of them, and they are read anew by each command that lists runs."""
 
 
@@ -31,7 +31,7 @@ class SegmentsSoFar:
             ``None`` where no supervisor was there yet, or the events cannot be read.
         """
         try:
-            for _ in range(_MOST_READS):
+            for _ in range(MOST_READS):
                 self._segments.see_block(self._tail.read_block())
                 if not self._tail.has_more:
                     break
@@ -51,7 +51,7 @@ def lost_segments_s(layout: RunLayout, last_s: float | None) -> float | None:
         ``None`` where that is not known, or its events are too many to be read for a list.
     """
     found = status(layout.events)
-    if last_s is None or found is None or found.st_size > _MOST_BYTES_OF_A_LOST_RUN:
+    if last_s is None or found is None or found.st_size > MOST_BYTES_OF_A_LOST_RUN:
         return None
     since_s = SegmentsSoFar(layout).since_s()
     return None if since_s is None or last_s < since_s else last_s - since_s
