@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from gpupanel.hosts.operations import CodeThere
+from gpupanel.hosts.operations.starting import CodeThere
 from gpupanel.runs.trust.user_code import UserCode
 
 

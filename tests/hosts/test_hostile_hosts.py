@@ -13,7 +13,7 @@ from gpupanel.hosts.here.host import OtherMachine
 from gpupanel.hosts.here.link_state import LinkCondition
 from gpupanel.hosts.here.received_files import ReceivedFiles
 from gpupanel.hosts.lines import MOST_LINE_BYTES, PROTOCOL
-from gpupanel.hosts.operations import FilePiece
+from gpupanel.hosts.operations.exports import FilePiece
 from gpupanel.runs.history.summaries import list_runs
 from tests.patience import wait_until
 
@@ -91,7 +91,7 @@ def test_that_a_link_in_the_copies_is_not_followed(told, tmp_path):
     events = host.runs_dir / "a-run" / "events.jsonl"
     events.unlink()
     events.symlink_to(victim)
-    from gpupanel.hosts.operations import RunPiece, ToldUpTo
+    from gpupanel.hosts.operations.runs import RunPiece, ToldUpTo
 
     told_up_to = ToldUpTo(device=1, number=1, offset=3)
     copy.take(RunPiece(file="events.jsonl", content="no\n", told=told_up_to, is_first=True))
@@ -159,7 +159,7 @@ def test_that_checkpoints_and_models_of_a_host_are_names_without_content(told):
 
 def test_that_a_run_larger_than_a_copy_may_be_is_refused_by_name(told, monkeypatch):
     from gpupanel.hosts.here import mirror
-    from gpupanel.hosts.operations import RunPiece
+    from gpupanel.hosts.operations.runs import RunPiece
 
     monkeypatch.setattr(mirror, "_MOST_BYTES_A_RUN", 100)
     host = told(HELLO)

@@ -28,7 +28,7 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.hosts.here.mirror import Mirror
-from gpupanel.hosts.operations import RunNews
+from gpupanel.hosts.operations.runs import RunNews
 from gpupanel.hosts.there import outlined_runs
 from gpupanel.runs.directory.run_lock import hold_run_lock
 from gpupanel.runs.history.run_summary import RunSummary

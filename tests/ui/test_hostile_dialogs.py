@@ -41,7 +41,7 @@ from gpupanel.domain.shown_examples import ExampleChoice, ShownExample, ShownExa
 from gpupanel.domain.sweep import SweepSettings
 from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
 from gpupanel.domain.trace import TraceRecord
-from gpupanel.hosts.operations import FolderEntry, FolderListing
+from gpupanel.hosts.operations.machine import FolderEntry, FolderListing
 from gpupanel.planning.model_gallery import ModelEntry
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.sweeps.proposing import SweepProposal

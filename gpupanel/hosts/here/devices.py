@@ -7,9 +7,9 @@ from typing import Final
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.telemetry import TelemetrySample
-from gpupanel.hosts import operations
 from gpupanel.hosts.here.link import Link
-from gpupanel.hosts.operations import DeviceNews, Nothing
+from gpupanel.hosts.operations.machine import DEVICES, DeviceNews
+from gpupanel.hosts.operations.operation import Nothing
 
 _MOST_DEVICES: Final = 256
 """Sixteen GPUs with seven instances each are fewer."""
@@ -30,7 +30,7 @@ class HostDevices:
 
     def begin(self) -> None:
         """Have the devices told from the first connection on."""
-        self._link.follow(operations.DEVICES, Nothing, self._take, lambda _problems: None)
+        self._link.follow(DEVICES, Nothing, self._take, lambda _problems: None)
 
     def inventory(self) -> DeviceInventory:
         """The devices; waits until the host was reached once, or nobody waits any more."""

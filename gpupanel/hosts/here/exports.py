@@ -9,11 +9,17 @@ from gpupanel.domain.model_export import ModelExport, ModelExportRequest
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.whole_files import whole_file
-from gpupanel.hosts import operations
 from gpupanel.hosts.here.link import Link
 from gpupanel.hosts.here.paths import CopiedPaths
 from gpupanel.hosts.here.received_files import ReceivedFiles
-from gpupanel.hosts.operations import CurveTableWanted, FilePiece, RunFileWanted
+from gpupanel.hosts.operations.exports import (
+    CURVE_TABLE,
+    EXPORT,
+    RUN_FILE,
+    CurveTableWanted,
+    FilePiece,
+    RunFileWanted,
+)
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.run_folder import check_outside_of_runs
 from gpupanel.runs.questions.question import OnProgress, ignore_progress
@@ -49,7 +55,7 @@ class HostExports:
             update={"model": self._paths.there(request.model), "output": output.name}
         )
         take = ReceivedFiles(output.parent).take
-        return self._link.call(operations.EXPORT, wanted, on_part=take, cancelled=cancelled)
+        return self._link.call(EXPORT, wanted, on_part=take, cancelled=cancelled)
 
     def write_run(
         self, layout: RunLayout, wanted: ExportFormat, output: Path, cancelled: Event
@@ -62,7 +68,7 @@ class HostExports:
         """
         request = RunFileWanted(name=layout.root.name, format=wanted)
         with _taken_whole(output, cancelled) as take:
-            self._link.call(operations.RUN_FILE, request, on_part=take, cancelled=cancelled)
+            self._link.call(RUN_FILE, request, on_part=take, cancelled=cancelled)
 
     def write_curve_table(
         self, output: Path, layouts: Sequence[RunLayout], cancelled: Event
@@ -75,9 +81,7 @@ class HostExports:
         """
         request = CurveTableWanted(names=tuple(layout.root.name for layout in layouts))
         with _taken_whole(output, cancelled) as take:
-            written = self._link.call(
-                operations.CURVE_TABLE, request, on_part=take, cancelled=cancelled
-            )
+            written = self._link.call(CURVE_TABLE, request, on_part=take, cancelled=cancelled)
         return written.rows
 
 

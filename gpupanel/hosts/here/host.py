@@ -18,7 +18,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import DeviceProcess
-from gpupanel.hosts import code, operations
+from gpupanel.hosts import code
 from gpupanel.hosts.here.devices import HostDevices
 from gpupanel.hosts.here.exports import HostExports
 from gpupanel.hosts.here.link import Following, Link
@@ -27,23 +27,37 @@ from gpupanel.hosts.here.mirror import Mirror
 from gpupanel.hosts.here.paths import CopiedPaths
 from gpupanel.hosts.here.queue import HostQueue
 from gpupanel.hosts.here.ssh import PROGRAM
-from gpupanel.hosts.operations import (
+from gpupanel.hosts.operations.machine import (
+    CHILD,
+    DOCTOR,
+    END,
+    FILES,
+    FOLDER,
+    IMPORT,
+    SUPPORT,
     ChildOutput,
     ChildWanted,
-    DeletionWanted,
     EndWanted,
     FolderListing,
     FolderWanted,
+    SupportWanted,
+)
+from gpupanel.hosts.operations.operation import Nothing
+from gpupanel.hosts.operations.runs import (
+    DELETE,
+    LABEL,
+    REQUEST,
+    RUN,
+    RUNS,
+    DeletionWanted,
     KnownRuns,
     LabelWanted,
-    Nothing,
     RequestWanted,
     RunNews,
     RunPiece,
     RunWanted,
-    StartWanted,
-    SupportWanted,
 )
+from gpupanel.hosts.operations.starting import START, StartWanted
 from gpupanel.runs.history.label import RunLabel
 from gpupanel.runs.locations import RUNS_DIR_VARIABLE, STATE_DIR_VARIABLE
 from gpupanel.runs.machine_settings import OutsideHoursError
@@ -106,7 +120,7 @@ class OtherMachine:
         """Connect, and have devices and runs told from then on."""
         self.devices.begin()
         self._queue.begin()
-        self.link.follow(operations.RUNS, self._known_runs, self._take_news, self._take_refusal)
+        self.link.follow(RUNS, self._known_runs, self._take_news, self._take_refusal)
         self.link.start()
 
     def end(self) -> None:
@@ -142,7 +156,7 @@ class OtherMachine:
             copy.users += 1
             if name not in self._followed:
                 self._followed[name] = self.link.follow(
-                    operations.RUN,
+                    RUN,
                     lambda: RunWanted(name=name, told=dict(copy.told())),
                     copy.take,
                     partial(self._take_copy_refusal, refused),
@@ -209,18 +223,18 @@ class OtherMachine:
     def ask(self, layout: RunLayout, request: Request) -> None:
         """Ask something of a run there."""
         wanted = RequestWanted(name=layout.root.name, request=request)
-        self.link.call(operations.REQUEST, wanted)
+        self.link.call(REQUEST, wanted)
 
     def change_label(self, layout: RunLayout, before: RunLabel, after: RunLabel) -> None:
         """Give a run there another label."""
         wanted = LabelWanted(name=layout.root.name, before=before, after=after)
-        self.link.call(operations.LABEL, wanted)
+        self.link.call(LABEL, wanted)
 
     def delete(self, layout: RunLayout, move_to_bin: Callable[[Path], bool] | None) -> bool:
         """Delete a run there for good; there is no bin."""
         if move_to_bin is not None:
             return False
-        self.link.call(operations.DELETE, DeletionWanted(name=layout.root.name))
+        self.link.call(DELETE, DeletionWanted(name=layout.root.name))
         self.mirror.forget(layout.root.name)
         return True
 
@@ -232,11 +246,11 @@ class OtherMachine:
         """What keeps runs out of their folder there."""
         if self.link.state.kind is not LinkCondition.CONNECTED:
             return None  # that is said where the connection is shown
-        return self.link.call(operations.FOLDER, Nothing()).problem
+        return self.link.call(FOLDER, Nothing()).problem
 
     def _start(self, wanted: StartWanted) -> RunLayout:
         trusted = tuple(map(code.told, self._take_trusted()))
-        started = self.link.call(operations.START, wanted.model_copy(update={"trusted": trusted}))
+        started = self.link.call(START, wanted.model_copy(update={"trusted": trusted}))
         if started.untrusted:
             raise CodeNotTrustedError([*map(code.heard, started.untrusted)])
         if started.hours is not None:
@@ -305,7 +319,7 @@ class OtherMachine:
             limit_s=time_limit_s,
             grace_s=grace_s,
         )
-        ended = self.link.call(operations.CHILD, wanted, on_part=take, cancelled=cancelled)
+        ended = self.link.call(CHILD, wanted, on_part=take, cancelled=cancelled)
         return ChildAnswer(ChildEnd[ended.end], bytes(output), ended.exit_code, ended.log)
 
     def gpu_support(
@@ -313,26 +327,26 @@ class OtherMachine:
     ) -> GpuSupport:
         """Which GPUs TensorFlow there can use."""
         wanted = SupportWanted(gpus=gpus, driver=driver)
-        return self.link.call(operations.SUPPORT, wanted, cancelled=cancelled)
+        return self.link.call(SUPPORT, wanted, cancelled=cancelled)
 
     def import_problem(self, cancelled: Event) -> Problem | None:
         """What of elsewhere keeps TensorFlow there from being imported."""
-        return self.link.call(operations.IMPORT, Nothing(), cancelled=cancelled).problem
+        return self.link.call(IMPORT, Nothing(), cancelled=cancelled).problem
 
     def examine(self, cancelled: Event) -> DoctorReport:
         """Examine driver, TensorFlow and GPUs there."""
-        return self.link.call(operations.DOCTOR, Nothing(), cancelled=cancelled)
+        return self.link.call(DOCTOR, Nothing(), cancelled=cancelled)
 
     def end_process(
         self, process: DeviceProcess, run_processes: frozenset[int], *, by_force: bool = False
     ) -> None:
         """End a process there that holds memory of a GPU."""
         wanted = EndWanted(process=process, run_processes=run_processes, by_force=by_force)
-        self.link.call(operations.END, wanted)
+        self.link.call(END, wanted)
 
     def folder(self, path: str) -> FolderListing:
         """What is in a folder there; empty: in the person's home."""
-        return self.link.call(operations.FILES, FolderWanted(path=path))
+        return self.link.call(FILES, FolderWanted(path=path))
 
     def variables(self) -> dict[str, str]:
         """What this process is to find its folders by, while it works on the host."""

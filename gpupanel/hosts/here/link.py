@@ -37,7 +37,7 @@ from gpupanel.hosts.lines import (
     encoded,
     from_host,
 )
-from gpupanel.hosts.operations import Operation
+from gpupanel.hosts.operations.operation import Operation
 from gpupanel.runs.error_problems import problems_of
 
 _HELLO_S: Final = 120.0

@@ -30,7 +30,7 @@ from gpupanel.files.guarded_files import (
 )
 from gpupanel.files.locks import lock_in_folder
 from gpupanel.files.whole_files import write_whole
-from gpupanel.hosts.operations import RunOutline, RunPiece, ToldUpTo
+from gpupanel.hosts.operations.runs import RunOutline, RunPiece, ToldUpTo
 from gpupanel.runs.directory.run_lock import hold_run_lock
 
 _FILES: Final = re.compile(

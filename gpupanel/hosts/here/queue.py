@@ -7,10 +7,18 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import document_of, profile_from_document
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.hosts import code, operations
+from gpupanel.hosts import code
 from gpupanel.hosts.here.link import Link
 from gpupanel.hosts.here.paths import CopiedPaths
-from gpupanel.hosts.operations import EntryTakenOut, Nothing, QueueDone, QueueNews, QueueWanted
+from gpupanel.hosts.operations.operation import Nothing
+from gpupanel.hosts.operations.queue import (
+    QUEUE,
+    QUEUE_ACT,
+    EntryTakenOut,
+    QueueDone,
+    QueueNews,
+    QueueWanted,
+)
 from gpupanel.runs.queue.entry import QueueEntry
 from gpupanel.runs.queue.orders import RemovedEntry
 from gpupanel.runs.queue.waiting_line import WaitingLine
@@ -37,7 +45,7 @@ class HostQueue:
 
     def begin(self) -> None:
         """Have it told from the first connection on."""
-        self._link.follow(operations.QUEUE, Nothing, self._take, self._take_refusal)
+        self._link.follow(QUEUE, Nothing, self._take, self._take_refusal)
 
     def fingerprint(self) -> int | None:
         """Counts the changes; ``None``: nothing was told yet."""
@@ -110,7 +118,7 @@ class HostQueue:
     def _act(self, wanted: QueueWanted) -> QueueDone:
         trusted = tuple(map(code.told, self._take_trusted()))
         wanted = wanted.model_copy(update={"trusted": trusted})
-        done: QueueDone = self._link.call(operations.QUEUE_ACT, wanted)
+        done: QueueDone = self._link.call(QUEUE_ACT, wanted)
         if done.untrusted:
             raise CodeNotTrustedError([*map(code.heard, done.untrusted)])
         return done

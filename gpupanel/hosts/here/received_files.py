@@ -6,7 +6,7 @@ from typing import Final
 
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.guarded_files import make_folder, open_to_append, open_to_write
-from gpupanel.hosts.operations import FilePiece
+from gpupanel.hosts.operations.exports import FilePiece
 
 _MOST_FILES: Final = 10_000
 _MOST_DEPTH: Final = 8

@@ -9,18 +9,10 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile_toml import profile_from_document
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.hosts import code
-from gpupanel.hosts.operations import (
-    DeletionWanted,
-    EndWanted,
-    HoursThere,
-    LabelWanted,
-    Nothing,
-    RequestWanted,
-    StartOutcome,
-    StartWanted,
-    SupportWanted,
-    Word,
-)
+from gpupanel.hosts.operations.machine import EndWanted, SupportWanted, Word
+from gpupanel.hosts.operations.operation import Nothing
+from gpupanel.hosts.operations.runs import DeletionWanted, LabelWanted, RequestWanted
+from gpupanel.hosts.operations.starting import HoursThere, StartOutcome, StartWanted
 from gpupanel.hosts.there.followed_run import run_there
 from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.folder_examination import folder_problem

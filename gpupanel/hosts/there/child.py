@@ -6,7 +6,7 @@ from threading import Event
 from gpupanel.devices.child_process import ChildEnd, ask_child
 from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.hosts.operations import ChildEnded, ChildOutput, ChildWanted
+from gpupanel.hosts.operations.machine import ChildEnded, ChildOutput, ChildWanted
 from gpupanel.hosts.there.thinning import pieces
 
 

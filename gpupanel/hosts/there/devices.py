@@ -5,7 +5,8 @@ from threading import Event
 from typing import Final
 
 from gpupanel.devices.machine_devices import machine_devices
-from gpupanel.hosts.operations import DeviceNews, Nothing
+from gpupanel.hosts.operations.machine import DeviceNews
+from gpupanel.hosts.operations.operation import Nothing
 from gpupanel.runs.locations import default_runs_dir
 
 SAMPLE_S: Final = 1.0

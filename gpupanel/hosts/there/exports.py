@@ -7,13 +7,13 @@ from pathlib import Path
 from threading import Event
 
 from gpupanel.domain.model_export import ModelExport, ModelExportRequest
-from gpupanel.hosts.operations import (
+from gpupanel.hosts.operations.exports import (
     CurveTableWanted,
     FilePiece,
-    Nothing,
     RowsWritten,
     RunFileWanted,
 )
+from gpupanel.hosts.operations.operation import Nothing
 from gpupanel.hosts.there.followed_run import run_there
 from gpupanel.hosts.there.thinning import PIECE_BYTES
 from gpupanel.runs.tools.export.model_export import write_model

@@ -8,7 +8,8 @@ from threading import Event
 from typing import Final
 
 from gpupanel.domain.problem import ProblemError
-from gpupanel.hosts.operations import FolderEntry, FolderListing, FolderWanted, Nothing
+from gpupanel.hosts.operations.machine import FolderEntry, FolderListing, FolderWanted
+from gpupanel.hosts.operations.operation import Nothing
 from gpupanel.runs.directory.disk_problems import disk_problem
 
 _MOST: Final = 5_000

@@ -10,7 +10,8 @@ from typing import Final
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import read_file, size_of, status
-from gpupanel.hosts.operations import Nothing, RunPiece, RunWanted, ToldUpTo
+from gpupanel.hosts.operations.operation import Nothing
+from gpupanel.hosts.operations.runs import RunPiece, RunWanted, ToldUpTo
 from gpupanel.hosts.there.thinning import EventThinning, ReadingThinning, Thinning, pieces
 from gpupanel.runs.directory.run_lock import is_supervised
 from gpupanel.runs.directory.tails import ByteTail, LineTail, Place

@@ -13,7 +13,8 @@ from pydantic import ValidationError
 
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import read_file, status
-from gpupanel.hosts.operations import KnownRuns, Nothing, RunNews, RunOutline
+from gpupanel.hosts.operations.operation import Nothing
+from gpupanel.hosts.operations.runs import KnownRuns, RunNews, RunOutline
 from gpupanel.hosts.there.outlined_events import OutlinedEvents
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.run_lock import is_supervised

@@ -16,7 +16,6 @@ import msgspec
 from pydantic import ValidationError
 
 from gpupanel.domain.problem import Problem
-from gpupanel.hosts import operations
 from gpupanel.hosts.lines import (
     GONE_S,
     PROTOCOL,
@@ -33,7 +32,21 @@ from gpupanel.hosts.lines import (
     encoded,
     from_window,
 )
-from gpupanel.hosts.operations import Operation
+from gpupanel.hosts.operations.exports import CURVE_TABLE, EXPORT, RUN_FILE
+from gpupanel.hosts.operations.machine import (
+    CHILD,
+    DEVICES,
+    DOCTOR,
+    END,
+    FILES,
+    FOLDER,
+    IMPORT,
+    SUPPORT,
+)
+from gpupanel.hosts.operations.operation import Operation
+from gpupanel.hosts.operations.queue import QUEUE, QUEUE_ACT
+from gpupanel.hosts.operations.runs import DELETE, LABEL, REQUEST, RUN, RUNS
+from gpupanel.hosts.operations.starting import START
 from gpupanel.hosts.there import actions
 from gpupanel.hosts.there.child import ask_module
 from gpupanel.hosts.there.devices import tell_devices
@@ -50,25 +63,25 @@ _MOST_CALLS: Final = 64
 _END_S: Final = 5.0
 Work = Callable[[Any, Callable[[Any], None], Event], Any]
 _SERVED: Final[tuple[tuple[Operation[Any, Any, Any], Work], ...]] = (
-    (operations.DEVICES, tell_devices),
-    (operations.RUNS, tell_runs),
-    (operations.RUN, follow_run),
-    (operations.START, actions.start),
-    (operations.REQUEST, actions.request),
-    (operations.LABEL, actions.label),
-    (operations.DELETE, actions.delete),
-    (operations.CHILD, ask_module),
-    (operations.SUPPORT, actions.support),
-    (operations.END, actions.end),
-    (operations.FOLDER, actions.folder),
-    (operations.IMPORT, actions.tensorflow),
-    (operations.DOCTOR, actions.doctor),
-    (operations.FILES, list_folder),
-    (operations.EXPORT, export_model),
-    (operations.RUN_FILE, export_run),
-    (operations.CURVE_TABLE, export_curves),
-    (operations.QUEUE, tell_queue),
-    (operations.QUEUE_ACT, act_on_queue),
+    (DEVICES, tell_devices),
+    (RUNS, tell_runs),
+    (RUN, follow_run),
+    (START, actions.start),
+    (REQUEST, actions.request),
+    (LABEL, actions.label),
+    (DELETE, actions.delete),
+    (CHILD, ask_module),
+    (SUPPORT, actions.support),
+    (END, actions.end),
+    (FOLDER, actions.folder),
+    (IMPORT, actions.tensorflow),
+    (DOCTOR, actions.doctor),
+    (FILES, list_folder),
+    (EXPORT, export_model),
+    (RUN_FILE, export_run),
+    (CURVE_TABLE, export_curves),
+    (QUEUE, tell_queue),
+    (QUEUE_ACT, act_on_queue),
 )
 
 

@@ -9,13 +9,8 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import document_of, profile_from_document
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.hosts import code
-from gpupanel.hosts.operations import (
-    EntryTakenOut,
-    Nothing,
-    QueueDone,
-    QueueNews,
-    QueueWanted,
-)
+from gpupanel.hosts.operations.operation import Nothing
+from gpupanel.hosts.operations.queue import EntryTakenOut, QueueDone, QueueNews, QueueWanted
 from gpupanel.runs.locations import default_runs_dir, queue_dir
 from gpupanel.runs.queue.orders import RemovedEntry
 from gpupanel.runs.trust.trusted import CodeNotTrustedError, trust

@@ -21,7 +21,7 @@ from gpupanel.domain.number_text import byte_size
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.problem_text import problem_sentences
 from gpupanel.domain.visible_text import visible_line
-from gpupanel.hosts.operations import FolderEntry, FolderListing
+from gpupanel.hosts.operations.machine import FolderEntry, FolderListing
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import ProseLabel
 from gpupanel.ui.widgets.screen_fit import resize_within_screen

@@ -36,7 +36,7 @@ from gpupanel.runs.user_queue import UserQueue
 
 if TYPE_CHECKING:
     from gpupanel.devices.doctor.report import DoctorReport
-    from gpupanel.hosts.operations import FolderListing
+    from gpupanel.hosts.operations.machine import FolderListing
 
 
 class DeviceSource(Protocol):

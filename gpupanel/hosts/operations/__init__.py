@@ -1,0 +1,1 @@
+"""What a window may ask of a host, by what it is about."""
