@@ -1,7 +1,7 @@
 """Single examples that a model is asked about at once: the questions, and the answers."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field
 
@@ -70,6 +70,14 @@ class PredictionAsked(Value):
     row: Annotated[Mapping[str, Cell], Field(max_length=MOST_COLUMNS_ASKED)] | None = None
     text: Annotated[str, Field(max_length=LONGEST_TEXT)] | None = None
     with_heat_map: bool = False
+
+    def about_file(self, file: str) -> Self:
+        """The same question about that file: of numbers, or an image, as it is now."""
+        if self.file:
+            return self.model_copy(update={"file": file})
+        data = self.profile.data.with_files((file,))
+        profile = self.profile.model_copy(update={"data": data})
+        return self.model_copy(update={"profile": profile})
 
 
 class PredictedNumber(Value):

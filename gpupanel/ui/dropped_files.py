@@ -11,6 +11,7 @@ from gpupanel.domain.data import DataSettings
 from gpupanel.domain.kind import Kind, kinds_of
 from gpupanel.domain.script import PROGRAM_SUFFIXES
 from gpupanel.domain.setting import SettingType, settings_of
+from gpupanel.ui.workers.workplace import workplace
 
 _KINDS = {
     suffix: kind
@@ -64,12 +65,12 @@ def kind_of_path(paths: Sequence[str]) -> Kind | None:
     suffix = _suffix(paths[0])
     if suffix and suffix in _KINDS:
         return _KINDS[suffix]
-    return _KINDS[""] if QFileInfo(paths[0]).isDir() else None
+    return _KINDS[""] if is_folder(paths[0]) else None
 
 
 def kind_of_files(paths: Sequence[str]) -> Kind | None:
     """The kind of data that takes these as single files, at least one of them."""
-    if len(paths) == 1 and QFileInfo(paths[0]).isDir():
+    if len(paths) == 1 and is_folder(paths[0]):
         return None
     return next((_FILES[suffix] for suffix in map(_suffix, paths) if suffix in _FILES), None)
 
@@ -81,6 +82,16 @@ def kind_to_predict_on(paths: Sequence[str]) -> Kind | None:
         return single
     kind = kind_of_path(paths)
     return kind if kind in _FILES.values() else None
+
+
+def is_folder(path: str) -> bool:
+    """Whether that is a folder of the machine that is worked on.
+
+    What is on a host cannot be asked here: what is called as no file of data is, is a folder.
+    """
+    if workplace().host:
+        return _suffix(path) not in _KINDS.keys() - {""} | _FILES.keys()
+    return QFileInfo(path).isDir()
 
 
 def _suffix(path: str) -> str:

@@ -220,6 +220,7 @@ def _add_model_runs(core: WindowCore, parts: WindowParts) -> None:
     for page in (live.evaluations, live.predictions):
         runs = add(ModelRuns(page, live, control, session, window), refusal=NOT_DONE)
         add(ExamplesBinding(page.panel, runs, window))
+        runs.copyRequested.connect(parts[ExportBinding].save_predictions)
         page.pageRequested.connect(parts[OpenedRuns].open)
         followed[page.task] = runs
     add(ValidationExamples(control, live.evaluations, window), refusal=NOT_DONE)

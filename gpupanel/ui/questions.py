@@ -29,6 +29,7 @@ from gpupanel.ui import formatting
 from gpupanel.ui.dialogs.label_dialog import LabelDialog
 from gpupanel.ui.dialogs.problem_dialog import ProblemDialog
 from gpupanel.ui.dialogs.trust_dialog import TrustDialog
+from gpupanel.ui.inputs.file_chooser import file_chooser
 from gpupanel.ui.widgets.tips import wrapped
 
 _LONGEST_COMMAND = 300
@@ -233,10 +234,10 @@ class Questions:
         name, _ = QFileDialog.getOpenFileName(self._window, "Open profile", str(folder), _FILES)
         return Path(name) if name else None
 
-    def program_to_open(self, folder: Path) -> Path | None:
+    def program_to_open(self) -> Path | None:
         """The program of their own that a person picks, or ``None``."""
-        name, _ = QFileDialog.getOpenFileName(self._window, "Open script", str(folder), _PROGRAMS)
-        return Path(name) if name else None
+        mode = QFileDialog.FileMode.ExistingFile
+        return next(map(Path, self._picked("Open script", mode, _PROGRAMS)), None)
 
     def place_for_template(self, title: str, suggestion: Path) -> Path | None:
         """The new folder that a person wants a template in, or ``None``."""
@@ -267,19 +268,41 @@ class Questions:
         is_whole = Path(name).suffix.lower() in re.findall(r"\*(\.\w+)", kind)
         return self._completed(name, "" if is_whole else suggestion.suffix)
 
-    def files_to_predict_on(self, suffixes: Sequence[str]) -> tuple[str, ...]:
-        """The files that a person picks; none: nothing is to be predicted.
+    def examples_to_ask_about(self, suffixes: Sequence[str]) -> tuple[str, ...]:
+        """The files of this machine that a person picks to ask a model about; none: nothing is.
 
         Args:
             suffixes: How their names end.
         """
-        kinds = f"Files ({' '.join(f'*{each}' for each in suffixes)})"
-        paths, _ = QFileDialog.getOpenFileNames(self._window, "Predict on files", "", kinds)
+        paths, _ = QFileDialog.getOpenFileNames(
+            self._window, "Predict on files", "", _kinds(suffixes)
+        )
         return tuple(paths)
+
+    def files_to_predict_on(self, suffixes: Sequence[str]) -> tuple[str, ...]:
+        """The files that a person picks for a run to predict on; none: nothing is.
+
+        Args:
+            suffixes: How their names end.
+        """
+        mode = QFileDialog.FileMode.ExistingFiles
+        return self._picked("Predict on files", mode, _kinds(suffixes))
 
     def folder_to_predict_on(self) -> str:
         """The folder of images that a person picks; empty: nothing is to be predicted."""
-        return QFileDialog.getExistingDirectory(self._window, "Predict on a folder of images")
+        mode = QFileDialog.FileMode.Directory
+        return next(iter(self._picked("Predict on a folder of images", mode)), "")
+
+    def _picked(self, title: str, mode: QFileDialog.FileMode, kinds: str = "") -> tuple[str, ...]:
+        """What a person picks of the files of the machine that is worked on."""
+        picked: list[str] = []
+        dialog = file_chooser(self._window, title, "", mode, kinds)
+        if mode is QFileDialog.FileMode.ExistingFiles:
+            dialog.filesSelected.connect(picked.extend)
+        else:
+            dialog.fileSelected.connect(picked.append)
+        dialog.exec()
+        return tuple(picked)
 
     def _completed(self, name: str, suffix: str) -> Path | None:
         """The file that was named, with that suffix; the dialog asked about the bare name only."""
@@ -350,6 +373,10 @@ class Questions:
         """Show problems, all of them, as text that can be copied; does not wait for an answer."""
         dialog = ProblemDialog(title, problems, self._window)
         dialog.open()
+
+
+def _kinds(suffixes: Sequence[str]) -> str:
+    return f"Files ({' '.join(f'*{each}' for each in suffixes)})"
 
 
 def _is_confirmed(box: QMessageBox, act: str) -> bool:

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QFileInfo
-
 from gpupanel.domain.asked_kind import AskedKind
 from gpupanel.domain.data import DEFAULT_DATA, DataSettings
 from gpupanel.domain.hours import HoursText
@@ -22,7 +20,7 @@ from gpupanel.domain.training import TrainingSettings
 from gpupanel.domain.value import Value
 from gpupanel.domain.visible_text import as_utf8
 from gpupanel.planning.rules.inference_rules import inference_kinds
-from gpupanel.ui.dropped_files import IMAGE_FILES, kind_of_files, kind_to_predict_on
+from gpupanel.ui.dropped_files import IMAGE_FILES, is_folder, kind_of_files, kind_to_predict_on
 
 _REPLACED: Final = {
     "data": DEFAULT_DATA,
@@ -241,7 +239,7 @@ def _are_read_alike(data: DataSettings, paths: Sequence[str]) -> bool:
     if len(paths) != 1:
         return False
     # Other folders are of images, also where the training's examples were records of these.
-    is_of_texts = data.asked_kind is AskedKind.TEXT and QFileInfo(paths[0]).isDir()
+    is_of_texts = data.asked_kind is AskedKind.TEXT and is_folder(paths[0])
     return is_of_texts or Path(paths[0]).suffix.lower() in _suffixes(data)
 
 

@@ -33,7 +33,7 @@ from gpupanel.ui.app import make_application, make_window
 from gpupanel.ui.bindings.window_closing import KEEPS_RUNNING_KEY
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.workers import run_reader
-from gpupanel.ui.workers.workplace import ThisMachine
+from gpupanel.ui.workers.this_machine import ThisMachine
 from tests.fakes.growing_run import EightDevices, GrowingRun
 from tests.fakes.long_run import STEPS_INTERVAL_S
 

@@ -100,7 +100,7 @@ class Person(Questions):
         return self.opens
 
     @override
-    def program_to_open(self, folder: Path) -> Path | None:
+    def program_to_open(self) -> Path | None:
         return self.opens
 
     @override
@@ -115,6 +115,10 @@ class Person(Questions):
     @override
     def place_to_export(self, title: str, suggestion: Path, kind: str) -> Path | None:
         return self.saves
+
+    @override
+    def examples_to_ask_about(self, suffixes: Sequence[str]) -> tuple[str, ...]:
+        return self.files_to_predict_on(suffixes)
 
     @override
     def files_to_predict_on(self, suffixes: Sequence[str]) -> tuple[str, ...]:

@@ -148,13 +148,22 @@ def test_that_a_run_that_is_damaged_there_is_listed_as_such_here(told):
 
 
 def test_that_checkpoints_and_models_of_a_host_are_names_without_content(told):
-    host = told(HELLO, outline(folders=["step-10", "evil"], present=["model.keras", "evil.sh"]))
+    host = told(
+        HELLO, outline(folders=["step-10", "evil"], present=["model.keras", "code/model.py"])
+    )
     run = host.runs_dir / "a-run"
     wait_until(lambda: (run / "model.keras").exists())
     wait_until(lambda: (run / "checkpoints" / "step-10").is_dir())
     assert everything_below(run / "checkpoints") == {"step-10"}
-    assert (run / "model.keras").stat().st_size == 0
-    assert not (run / "evil.sh").exists()
+    for name in ("model.keras", "code/model.py"):
+        assert (run / name).stat().st_size == 0
+
+
+@pytest.mark.parametrize("name", ["evil.sh", "../evil.sh", "code/evil.py", "/tmp/evil"])
+def test_that_no_other_file_is_said_to_be_there(told, name):
+    host = told(HELLO, outline(present=[name]))
+    wait_until(lambda: host.runs_problem is not None)
+    assert not everything_below(host.runs_dir)
 
 
 def test_that_a_run_larger_than_a_copy_may_be_is_refused_by_name(told, monkeypatch):

@@ -16,10 +16,10 @@ from shiboken6 import isValid
 from gpupanel.domain.preview import DataPreview, PreviewRequest
 from gpupanel.trainer.tools.preview.preview import preview
 from gpupanel.ui import device_colors, theme, window_core
-from gpupanel.ui.bindings import own_data_binding
 from gpupanel.ui.garbage_collection import GarbageCollection
 from gpupanel.ui.panels import live_panel
 from gpupanel.ui.session import Session
+from gpupanel.ui.workers.this_machine import ToolsHere
 from gpupanel.ui.workers.worker_thread import wait_for_ending
 from tests.ui.patient_bot import PatientBot
 
@@ -57,7 +57,7 @@ def _new_device_colors() -> None:
 @pytest.fixture(autouse=True)
 def _no_weights_are_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """No window of a test asks a server; a test of what is then chosen says what there is."""
-    monkeypatch.setattr(own_data_binding, "pretrained_at_hand", lambda: None)
+    monkeypatch.setattr(ToolsHere, "pretrained_at_hand", lambda _tools: None)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.run_page.page import LivePage
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.session import Session
-from gpupanel.ui.workers import workplace
+from gpupanel.ui.workers import this_machine
 from gpupanel.ui.workers.launch_worker import Launcher
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.run_directory import WrittenRun
@@ -83,7 +83,7 @@ def test_that_one_that_could_not_be_asked_for_can_be_asked_for_again(
 
     with WrittenRun(runs_dir) as run:
         follow(qtbot, control, run)
-        monkeypatch.setattr(workplace, "ask", refuse)
+        monkeypatch.setattr(this_machine, "ask", refuse)
         with qtbot.waitSignal(control.refused):
             action(control).trigger()
         assert not control.is_saving_checkpoint

@@ -32,7 +32,7 @@ from gpupanel.ui.run_page.page import LivePage
 from gpupanel.ui.session import Session
 from gpupanel.ui.shown_models import model_of_shown, other_model
 from gpupanel.ui.widgets.labels import EmptyState
-from gpupanel.ui.workers import workplace
+from gpupanel.ui.workers import this_machine
 from gpupanel.ui.workers.launch_worker import Launcher
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.person import Person
@@ -75,7 +75,7 @@ class Desk:
         )
         self.used: list[Profile] = []
         self.use.used.connect(lambda: self.used.append(self.session.profile))
-        monkeypatch.setattr(workplace, "launch", self._launch)
+        monkeypatch.setattr(this_machine, "launch", self._launch)
         page.resize(920, 700)
         page.show()
 

@@ -20,7 +20,7 @@ from gpupanel.runs.history.summaries import list_runs, summarize_run
 from gpupanel.ui.bindings.history_binding import HistoryBinding
 from gpupanel.ui.dialogs.label_dialog import LabelDialog
 from gpupanel.ui.runs_page import RunsPage
-from gpupanel.ui.workers import history_worker, workplace
+from gpupanel.ui.workers import history_worker, this_machine
 from tests.fakes.person import Person
 from tests.fakes.run_directory import WrittenRun
 
@@ -143,7 +143,7 @@ def test_that_a_label_that_cannot_be_written_is_shown(
     ended(runs_dir)
     binding.refresh()
     _listed(qtbot, table, 1)
-    monkeypatch.setattr(workplace, "change_label", refuse)
+    monkeypatch.setattr(this_machine, "change_label", refuse)
     person.label = RunLabel(notes="nothing")
     table.selectRow(0)
     page.panel.notesRequested.emit(page.panel.chosen_runs()[0])

@@ -17,10 +17,10 @@ from gpupanel.domain.profile import Profile
 from gpupanel.planning.own_data import Pretrained, pretrained_networks
 from gpupanel.planning.starting_profile import starting_profile
 from gpupanel.runs.directory.profile_file import write_profile
-from gpupanel.ui.bindings import own_data_binding
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.panels.data_panel.examples_view import ExamplesView
 from gpupanel.ui.widgets.class_counts_view import ClassCountsView
+from gpupanel.ui.workers.this_machine import ToolsHere
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.person import Person
 from tests.ui.new_window import new_window
@@ -45,7 +45,7 @@ def photos(tmp_path: Path) -> Path:
 def window(
     qtbot: QtBot, tmp_path: Path, runs_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[MainWindow]:
-    monkeypatch.setattr(own_data_binding, "pretrained_at_hand", lambda: SMALLEST)
+    monkeypatch.setattr(ToolsHere, "pretrained_at_hand", lambda _: SMALLEST)
     settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
     window = new_window(settings, runs_dir, Person())
     qtbot.addWidget(window)
@@ -127,12 +127,12 @@ def test_that_what_is_changed_while_a_network_is_looked_for_stays(
 ) -> None:
     is_asked, is_changed = Event(), Event()
 
-    def slow() -> Pretrained:
+    def slow(_tools: ToolsHere) -> Pretrained:
         is_asked.set()
         assert is_changed.wait(60)
         return SMALLEST
 
-    monkeypatch.setattr(own_data_binding, "pretrained_at_hand", slow)
+    monkeypatch.setattr(ToolsHere, "pretrained_at_hand", slow)
     window.session_page.data.take((str(photos),))
     qtbot.waitUntil(is_asked.is_set)
     # A run would begin with settings that nobody chose for this data.

@@ -16,7 +16,7 @@ from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.runs.directory.run_lock import hold_run_lock
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.workers import run_reader
-from gpupanel.ui.workers.workplace import ThisMachine
+from gpupanel.ui.workers.this_machine import ThisMachine
 from tests.fakes.growing_run import EightDevices, GrowingRun
 from tests.fakes.person import Person
 from tests.ui.new_window import new_window

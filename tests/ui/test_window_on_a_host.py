@@ -1,14 +1,19 @@
 """The window on another machine: whose it is is said, and what is pressed happens there."""
 
+from functools import partial
+
 import pytest
-from PySide6.QtCore import QSettings, Qt
-from PySide6.QtWidgets import QFileDialog, QPushButton, QTreeWidget
+from PySide6.QtCore import QMimeData, QPoint, QSettings, Qt, QTimer, QUrl
+from PySide6.QtGui import QDragEnterEvent
+from PySide6.QtWidgets import QFileDialog, QLabel, QLineEdit, QPushButton, QTreeWidget
 
 from gpupanel.devices.child_process import ask_child
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.hosts.here.link_state import LinkCondition
+from gpupanel.runs.launcher import create_run
 from gpupanel.runs.questions.question import ask_children_by
 from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.ui.bindings.queue_binding import QueueBinding
@@ -16,11 +21,16 @@ from gpupanel.ui.host.connection import HostConnection
 from gpupanel.ui.host.files_dialog import HostFilesDialog
 from gpupanel.ui.host.strip import HostStrip
 from gpupanel.ui.main_window import MainWindow
+from gpupanel.ui.panels.evaluation_panel.predictions_view import PredictionsView
 from gpupanel.ui.panels.runs_panel import RunsPanel
+from gpupanel.ui.questions import Questions
 from gpupanel.ui.run_state import RunState
-from gpupanel.ui.workers.workplace import ThisMachine, check_is_here, work_on
+from gpupanel.ui.tools.export.binding import ExportBinding
+from gpupanel.ui.workers.this_machine import ThisMachine
+from gpupanel.ui.workers.workplace import check_is_here, work_on
 from tests.fakes.person import Person
 from tests.hosts.conftest import lab  # noqa: F401 - a fixture
+from tests.hosts.runs_there import cpu_plan
 
 START_UP_MS = 120_000
 
@@ -169,3 +179,64 @@ def test_that_dropped_files_of_this_machine_are_refused_by_name(window, tmp_path
     drops.refused.connect(refused.append)
     drops.take((str(tmp_path),))
     assert refused[0][0].code == "drop_elsewhere"
+
+
+def test_that_panels_take_no_files_of_this_machine(window, tmp_path):
+    (tmp_path / "a").mkdir()
+    dropped = QMimeData()
+    dropped.setUrls([QUrl.fromLocalFile(str(tmp_path / "a"))])
+    page = window.session_page
+    for panel in (page.data, page.model, window.live_page):
+        event = QDragEnterEvent(
+            QPoint(),
+            Qt.DropAction.CopyAction,
+            dropped,
+            Qt.MouseButton.LeftButton,
+            Qt.KeyboardModifier.NoModifier,
+        )
+        panel.dragEnterEvent(event)
+        assert not event.isAccepted()
+
+
+def test_that_files_to_predict_on_are_chosen_on_the_host(qtbot, window, lab):  # noqa: F811
+    there = lab.folder / "there" / "pictures"
+    there.mkdir(parents=True)
+    (there / "a.png").write_text("")
+    questions = Questions(window)
+
+    def choose() -> None:
+        dialog = window.findChild(HostFilesDialog)
+        shown = dialog.findChild(QTreeWidget)
+        dialog.findChild(QLineEdit, "host_files_path").setText(str(there))
+        dialog._go_to_typed()
+        qtbot.waitUntil(lambda: shown.topLevelItemCount() == 1, timeout=START_UP_MS)
+        shown.setCurrentItem(shown.topLevelItem(0))
+        dialog.findChild(QPushButton, "host_files_choose").click()
+
+    QTimer.singleShot(0, choose)
+    assert questions.files_to_predict_on((".png",)) == (str(there / "a.png"),)
+
+
+def test_that_what_a_run_predicted_there_is_saved_here(qtbot, window, connection, lab):  # noqa: F811
+    layout = create_run(Profile(name="predicted"), cpu_plan(), lab.runs_dir)
+    layout.predictions("csv").write_text("index,predicted\n0,seven\n")
+    copy = RunLayout(connection.host.runs_dir / layout.root.name)
+    qtbot.waitUntil(copy.profile.exists, timeout=START_UP_MS)
+    view = PredictionsView()
+    qtbot.addWidget(view)
+    view.setPredictions(copy.predictions("csv"), 1, None)
+    view.show()
+    assert view.findChild(QLabel, "predictions_path").accessibleName() == str(
+        layout.predictions("csv")
+    )
+    assert not [
+        each
+        for each in view.findChildren(QPushButton)
+        if each.text() == "Open fol&der" and each.isVisible()
+    ]
+    person = window.core.questions
+    person.saves = lab.folder / "answers.csv"
+    view.saveRequested.connect(partial(window.parts[ExportBinding].save_predictions, copy))
+    qtbot.mouseClick(view.findChild(QPushButton, "predictions_save"), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(person.saves.exists, timeout=START_UP_MS)
+    assert person.saves.read_text() == layout.predictions("csv").read_text()

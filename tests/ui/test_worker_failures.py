@@ -55,8 +55,8 @@ from gpupanel.ui.workers import (
     sweep_start_worker,
     sweep_worker,
     tensorboard_worker,
+    this_machine,
     tool_worker,
-    workplace,
 )
 from gpupanel.ui.workers.facade import WorkerFacade
 from gpupanel.ui.workers.single_request import SingleRequestFacade
@@ -157,7 +157,7 @@ def _listing_a_folder_of_a_host(
     error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Case:
     failing = _Failing(error, lambda path: path)
-    monkeypatch.setattr(workplace.ThisMachine, "folder", lambda _machine, path: failing(path))
+    monkeypatch.setattr(this_machine.ThisMachine, "folder", lambda _machine, path: failing(path))
     folders = host_folders.HostFolders()
     return Case(folders, lambda: folders.list("/"), folders.refused, folders.listed, failing)
 
@@ -202,7 +202,7 @@ def _reading_sweeps(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def _reading_devices(error: Exception, _runs: Path, _patch: pytest.MonkeyPatch) -> Case:
-    failing = _Failing(error, workplace.ThisMachine().device_source)
+    failing = _Failing(error, this_machine.ThisMachine().device_source)
     watch = device_worker.DeviceWatch(make_source=lambda: failing(None))
     return Case(watch, lambda: watch.start(20), watch.refused, watch.sampled, failing)
 
@@ -259,7 +259,7 @@ def _listing_runs(error: Exception, runs: Path, _patch: pytest.MonkeyPatch) -> C
 
 def _naming_a_run(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
     path = _written(runs).layout.root
-    failing = _patched(monkeypatch, workplace, "change_label", error)
+    failing = _patched(monkeypatch, this_machine, "change_label", error)
     history = history_worker.RunHistory(runs)
     order = lambda: history.change_label(path, RunLabel(), RunLabel(name="x"))  # noqa: E731
     return Case(history, order, history.refused, history.listed, failing)
@@ -289,14 +289,14 @@ def _reading_settings(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPa
 
 def _deleting_a_run(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
     path = _written(runs).layout.root
-    failing = _patched(monkeypatch, workplace, "delete_run", error)
+    failing = _patched(monkeypatch, this_machine, "delete_run", error)
     history = history_worker.RunHistory(runs)
     order = lambda: history.delete((path,), for_good=True)  # noqa: E731
     return Case(history, order, history.deleted, history.deleted, failing)
 
 
 def _launching(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
-    failing = _patched(monkeypatch, workplace, "launch", error)
+    failing = _patched(monkeypatch, this_machine, "launch", error)
     failing._healthy = lambda *_, **_named: _written(runs).layout
     launcher = launch_worker.Launcher()
     order = lambda: launcher.launch(Profile(), _plan(), runs)  # noqa: E731
@@ -305,7 +305,7 @@ def _launching(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def _resuming(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
     layout = _written(runs).layout
-    failing = _patched(monkeypatch, workplace, "resume", error)
+    failing = _patched(monkeypatch, this_machine, "resume", error)
     failing._healthy = lambda *_, **_named: None
     launcher = launch_worker.Launcher()
     order = lambda: launcher.resume(layout)  # noqa: E731

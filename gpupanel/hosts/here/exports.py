@@ -15,9 +15,11 @@ from gpupanel.hosts.here.received_files import ReceivedFiles
 from gpupanel.hosts.operations.exports import (
     CURVE_TABLE,
     EXPORT,
+    PREDICTIONS,
     RUN_FILE,
     CurveTableWanted,
     FilePiece,
+    PredictionsWanted,
     RunFileWanted,
 )
 from gpupanel.runs.directory.disk_problems import disk_problem
@@ -69,6 +71,25 @@ class HostExports:
         request = RunFileWanted(name=layout.root.name, format=wanted)
         with _taken_whole(output, cancelled) as take:
             self._link.call(RUN_FILE, request, on_part=take, cancelled=cancelled)
+
+    def write_predictions(
+        self, layout: RunLayout, name: str, output: Path, cancelled: Event
+    ) -> None:
+        """Bring what a run has predicted; ``output`` stands whole or not.
+
+        Args:
+            layout: Of the run's copy.
+            name: Of its file of predictions.
+            output: Where it is wanted.
+            cancelled: Set, by any thread, when it is not wanted any more.
+
+        Raises:
+            ProblemError: The host refuses it, or it cannot be written here.
+            NotWantedError: So it was said.
+        """
+        request = PredictionsWanted.model_validate({"name": layout.root.name, "file": name})
+        with _taken_whole(output, cancelled) as take:
+            self._link.call(PREDICTIONS, request, on_part=take, cancelled=cancelled)
 
     def write_curve_table(
         self, output: Path, layouts: Sequence[RunLayout], cancelled: Event

@@ -27,6 +27,7 @@ from gpupanel.hosts.here.mirror import Mirror
 from gpupanel.hosts.here.paths import CopiedPaths
 from gpupanel.hosts.here.queue import HostQueue
 from gpupanel.hosts.here.ssh import PROGRAM
+from gpupanel.hosts.here.tools import HostTools
 from gpupanel.hosts.operations.machine import (
     CHILD,
     DOCTOR,
@@ -101,6 +102,7 @@ class OtherMachine:
         self.paths = CopiedPaths(self.link, self.mirror.runs_dir)
         self.devices = HostDevices(self.link)
         self.exports = HostExports(self.link, self.paths)
+        self.tools = HostTools(self.link, self.paths)
         self._queue = HostQueue(self.link, self.paths, self._take_trusted)
         self.runs_problem: Problem | None = None
         """Why the runs there cannot be listed."""
@@ -129,6 +131,10 @@ class OtherMachine:
         self.devices.stop_waiting()
         self.link.end()
         self.mirror.close()
+
+    def path_of(self, path: Path) -> str:
+        """The path by which the host knows a file of a run, by that of its copy."""
+        return self.paths.there(str(path))
 
     def device_source(self, _folder: Path | None) -> "HostDevices":
         """The devices there; samples report how full the disk of the runs there is."""

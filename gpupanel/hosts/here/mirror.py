@@ -30,14 +30,13 @@ from gpupanel.files.guarded_files import (
 )
 from gpupanel.files.locks import lock_in_folder
 from gpupanel.files.whole_files import write_whole
-from gpupanel.hosts.operations.runs import RunOutline, RunPiece, ToldUpTo
+from gpupanel.hosts.operations.runs import PRESENT_FILES, RunOutline, RunPiece, ToldUpTo
 from gpupanel.runs.directory.run_lock import hold_run_lock
 
 _FILES: Final = re.compile(
     r"(profile(-\d{1,2})?|label)\.toml|(plan(-\d{1,2})?|data)\.json|(events|telemetry)\.jsonl"
     r"|trainer\.log|evaluation\.npz|validation-examples\.jsonl"
 )
-_MODELS: Final = frozenset({"model.keras", "model-best.keras", "model-last.keras"})
 _CHECKPOINT: Final = re.compile(r"step-\d{1,20}")
 _MOST_BYTES_A_RUN: Final = 512 * 2**20
 _MOST_KNOWN_BYTES: Final = 32 * 2**20
@@ -96,11 +95,13 @@ class Mirror:
             if layout.label.name not in outline.files:
                 remove(layout.label)
             self._take_checkpoints(layout, outline.folders)
-            for name in _MODELS:
+            for name in PRESENT_FILES:
+                path = layout.root / name
                 if name in outline.present:
-                    write_whole(layout.root / name, b"", private=True)
+                    make_folder(path.parent)
+                    write_whole(path, b"", private=True, within=layout.root)
                 else:
-                    remove(layout.root / name)
+                    remove(path, layout.root)
             self._set_running(layout, is_running=outline.is_running)
             self._stamps[outline.name] = _UNKNOWN if outline.is_running else outline.stamp
 

@@ -1,6 +1,6 @@
 """Files that a host makes of its runs, and that are wanted here."""
 
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
@@ -31,6 +31,13 @@ class RunFileWanted(Value):
     format: ExportFormat
 
 
+class PredictionsWanted(Value):
+    """What a run has predicted, as it has written it."""
+
+    name: RunName
+    file: Literal["predictions.csv", "predictions.npz"]
+
+
 class CurveTableWanted(Value):
     """All values of the curves of runs, in that order."""
 
@@ -45,4 +52,5 @@ class RowsWritten(Value):
 
 EXPORT: Final = Operation("export", ModelExportRequest, FilePiece, ModelExport)
 RUN_FILE: Final = Operation("run file", RunFileWanted, FilePiece, Nothing)
+PREDICTIONS: Final = Operation("predictions", PredictionsWanted, FilePiece, Nothing)
 CURVE_TABLE: Final = Operation("curve table", CurveTableWanted, FilePiece, RowsWritten)

@@ -1,6 +1,6 @@
 """The runs of a host as they are copied, and what is asked of them."""
 
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal, get_args
 
 from pydantic import Field
 
@@ -11,6 +11,11 @@ from gpupanel.hosts.operations.operation import Bytes, Nothing, Operation, RunNa
 from gpupanel.runs.history.label import RunLabel
 
 MOST_RUNS: Final = 200_000
+
+
+PresentFile = Literal["model.keras", "model-best.keras", "model-last.keras", "code/model.py"]
+"""Files of a run of which a window needs to know only that they are there."""
+PRESENT_FILES: Final[tuple[PresentFile, ...]] = get_args(PresentFile)
 
 
 class KnownRuns(Value):
@@ -29,7 +34,7 @@ class RunOutline(Value):
         files: Their contents by their names; of the events the lines that a list reads.
         written_s: When each was written last, in seconds since the epoch (UTC).
         folders: Names of its checkpoints.
-        present: Names of files that are there, and stay there: models, mostly.
+        present: Files that are there, and stay there.
     """
 
     name: RunName
@@ -38,7 +43,7 @@ class RunOutline(Value):
     files: Annotated[dict[str, Bytes], Field(max_length=16)]
     written_s: Annotated[dict[str, float], Field(max_length=16)] = Field(default_factory=dict)
     folders: Annotated[tuple[RunName, ...], Field(max_length=64)] = ()
-    present: Annotated[tuple[RunName, ...], Field(max_length=16)] = ()
+    present: Annotated[tuple[PresentFile, ...], Field(max_length=16)] = ()
 
 
 class RunNews(Value):

@@ -5,11 +5,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
+from typing import BinaryIO
 
 from gpupanel.domain.model_export import ModelExport, ModelExportRequest
+from gpupanel.files.guarded_files import open_to_read
 from gpupanel.hosts.operations.exports import (
     CurveTableWanted,
     FilePiece,
+    PredictionsWanted,
     RowsWritten,
     RunFileWanted,
 )
@@ -53,6 +56,19 @@ def export_run(wanted: RunFileWanted, say: Say, dropped: Event) -> Nothing:
     return Nothing()
 
 
+def export_predictions(wanted: PredictionsWanted, say: Say, dropped: Event) -> Nothing:
+    """Send what a run has predicted.
+
+    Raises:
+        ProblemError: There is no such run.
+        OSError: The file cannot be read.
+    """
+    layout = run_there(wanted.name)
+    with open_to_read(layout.root / wanted.file, layout.root) as file:
+        _send_file(file, wanted.file, say, dropped)
+    return Nothing()
+
+
 def export_curves(wanted: CurveTableWanted, say: Say, dropped: Event) -> RowsWritten:
     """Write all values of runs into a table, and send it.
 
@@ -78,8 +94,12 @@ def _folder() -> Iterator[Path]:
 def _send(folder: Path, say: Say, dropped: Event) -> None:
     """Send all files of a folder, as long as they are wanted."""
     for path in sorted(each for each in folder.rglob("*") if each.is_file()):
-        name, is_first = str(path.relative_to(folder)), True
         with path.open("rb") as file:
-            while ((piece := file.read(PIECE_BYTES)) or is_first) and not dropped.is_set():
-                say(FilePiece(path=name, content=piece.decode("latin-1"), is_first=is_first))
-                is_first = False
+            _send_file(file, str(path.relative_to(folder)), say, dropped)
+
+
+def _send_file(file: BinaryIO, name: str, say: Say, dropped: Event) -> None:
+    is_first = True
+    while ((piece := file.read(PIECE_BYTES)) or is_first) and not dropped.is_set():
+        say(FilePiece(path=name, content=piece.decode("latin-1"), is_first=is_first))
+        is_first = False

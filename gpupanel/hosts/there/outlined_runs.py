@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import read_file, status
 from gpupanel.hosts.operations.operation import Nothing
-from gpupanel.hosts.operations.runs import KnownRuns, RunNews, RunOutline
+from gpupanel.hosts.operations.runs import PRESENT_FILES, KnownRuns, RunNews, RunOutline
 from gpupanel.hosts.there.outlined_events import OutlinedEvents
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.run_lock import is_supervised
@@ -27,7 +27,6 @@ _LOOKING_SHARE: Final = 0.05
 """Of a core, for looking at thousands of runs that have ended long ago."""
 _MOST_BYTES: Final = 2**18
 _FILES: Final = ("profile.toml", "plan.json", "label.toml")
-_MODELS: Final = ("model.keras", "model-best.keras", "model-last.keras")
 _MOST_CHECKPOINTS: Final = 64
 
 Say = Callable[[RunNews], None]
@@ -123,7 +122,7 @@ def _names(runs_dir: Path) -> list[str]:
 
 def _stamp(layout: RunLayout, *, is_running: bool) -> str:
     found: list[object] = [is_running]
-    for name in (layout.events.name, *_FILES, layout.checkpoints.name, *_MODELS):
+    for name in (layout.events.name, *_FILES, layout.checkpoints.name, *PRESENT_FILES):
         try:
             status = os.stat(f"{layout.root}/{name}", follow_symlinks=False)  # noqa: PTH116 - thousands
         except OSError:
@@ -155,7 +154,7 @@ def _outline(
             files=files,
             written_s={name: _written_s(layout.root / name) for name in files},
             folders=_checkpoints(layout),
-            present=tuple(name for name in _MODELS if (layout.root / name).is_file()),
+            present=tuple(name for name in PRESENT_FILES if (layout.root / name).is_file()),
         )
     except ValidationError:
         return None  # a name that no window takes

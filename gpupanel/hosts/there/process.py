@@ -7,7 +7,6 @@ says nothing for a minute. Runs are not its children; they go on without it.
 import os
 import sys
 import time
-from collections.abc import Callable
 from importlib.metadata import version
 from threading import Event, Lock, Thread
 from typing import Any, Final
@@ -32,57 +31,14 @@ from gpupanel.hosts.lines import (
     encoded,
     from_window,
 )
-from gpupanel.hosts.operations.exports import CURVE_TABLE, EXPORT, RUN_FILE
-from gpupanel.hosts.operations.machine import (
-    CHILD,
-    DEVICES,
-    DOCTOR,
-    END,
-    FILES,
-    FOLDER,
-    IMPORT,
-    SUPPORT,
-)
 from gpupanel.hosts.operations.operation import Operation
-from gpupanel.hosts.operations.queue import QUEUE, QUEUE_ACT
-from gpupanel.hosts.operations.runs import DELETE, LABEL, REQUEST, RUN, RUNS
-from gpupanel.hosts.operations.starting import START
-from gpupanel.hosts.there import actions
-from gpupanel.hosts.there.child import ask_module
-from gpupanel.hosts.there.devices import tell_devices
-from gpupanel.hosts.there.exports import export_curves, export_model, export_run
-from gpupanel.hosts.there.folders import list_folder
-from gpupanel.hosts.there.followed_run import follow_run
-from gpupanel.hosts.there.outlined_runs import tell_runs
-from gpupanel.hosts.there.queue import act_on_queue, tell_queue
+from gpupanel.hosts.there.served import SERVED, Work
 from gpupanel.runs.error_problems import problems_of
 from gpupanel.runs.locations import default_runs_dir
 
 _MOST_CALLS: Final = 64
 """At once: a window has a few dozen at the most."""
 _END_S: Final = 5.0
-Work = Callable[[Any, Callable[[Any], None], Event], Any]
-_SERVED: Final[tuple[tuple[Operation[Any, Any, Any], Work], ...]] = (
-    (DEVICES, tell_devices),
-    (RUNS, tell_runs),
-    (RUN, follow_run),
-    (START, actions.start),
-    (REQUEST, actions.request),
-    (LABEL, actions.label),
-    (DELETE, actions.delete),
-    (CHILD, ask_module),
-    (SUPPORT, actions.support),
-    (END, actions.end),
-    (FOLDER, actions.folder),
-    (IMPORT, actions.tensorflow),
-    (DOCTOR, actions.doctor),
-    (FILES, list_folder),
-    (EXPORT, export_model),
-    (RUN_FILE, export_run),
-    (CURVE_TABLE, export_curves),
-    (QUEUE, tell_queue),
-    (QUEUE_ACT, act_on_queue),
-)
 
 
 class _GoneError(Exception):
@@ -101,7 +57,7 @@ class Server:
         self._lines = LineReader(read_from)
         self._write_to = write_to
         self._writing = Lock()
-        self._served = {operation.name: (operation, work) for operation, work in _SERVED}
+        self._served = {operation.name: (operation, work) for operation, work in SERVED}
         self._dropped: dict[int, Event] = {}
         self._threads: list[Thread] = []
 

@@ -52,8 +52,9 @@ class Drops(QObject):
 
     def take(self, paths: tuple[str, ...]) -> None:
         """Do what was meant, or report that nothing can be done with these."""
-        if workplace().host and not paths[0].lower().endswith(".toml"):
-            self.refused.emit((_elsewhere(workplace().host),))
+        host = workplace().host
+        if host and not paths[0].lower().endswith(".toml"):
+            self.refused.emit((_elsewhere(host),))
             return
         first = Path(paths[0])
         is_folder = QFileInfo(paths[0]).isDir()

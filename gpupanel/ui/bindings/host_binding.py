@@ -82,8 +82,7 @@ def leave_out(actions: WindowActions, page: SessionPage, live: LivePage) -> None
 
     What is left somewhere all the same is refused by name where it would be done.
     """
-    runs = (actions.new_sweep, actions.sweeps, actions.trace, actions.tensorboard)
-    for action in (*runs, actions.open_script):
+    for action in (actions.new_sweep, actions.sweeps, actions.tensorboard):
         action.setVisible(False)
         action.setShortcut("")
     page.open_sweep.hide()

@@ -34,6 +34,8 @@ class ModelRuns(QObject):
     """The run that was chosen cannot be read: a tuple of :class:`Problem`."""
     looked_at_changed = Signal()
     """Another one is looked at, or none."""
+    copyRequested = Signal(object, str)
+    """A copy is wanted of a file of predictions: the :class:`RunLayout` that has it, its name."""
 
     def __init__(
         self,
@@ -59,6 +61,7 @@ class ModelRuns(QObject):
         page.restRequested.connect(self._rest)
         page.stopRequested.connect(self._stop_run)
         page.panel.folderRequested.connect(self._open_folder)
+        page.panel.saveRequested.connect(self._request_copy)
 
     @property
     def layout(self) -> RunLayout | None:
@@ -104,6 +107,11 @@ class ModelRuns(QObject):
     def _open_folder(self) -> None:
         if self.layout is not None:
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.layout.root)))
+
+    @Slot(str)
+    def _request_copy(self, name: str) -> None:
+        if self.layout is not None:
+            self.copyRequested.emit(self.layout, name)
 
     def stop(self) -> None:
         """Follow nothing any more."""

@@ -21,14 +21,7 @@ from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.workers.facade import WorkerFacade
 from gpupanel.ui.workers.worker_thread import Worker
-
-
-# Imported here and not above: it is the worker's thread that waits for it.
-def pretrained_at_hand() -> Pretrained | None:
-    """See :func:`gpupanel.runs.questions.pretrained_weights.pretrained_at_hand`."""
-    from gpupanel.runs.questions.pretrained_weights import pretrained_at_hand as ask
-
-    return ask()
+from gpupanel.ui.workers.workplace import workplace
 
 
 class OwnDataBinding(WorkerFacade):
@@ -49,7 +42,7 @@ class OwnDataBinding(WorkerFacade):
         session: Session,
         page: SessionPage,
         parent: QObject,
-        ask: Callable[[], Pretrained | None] = lambda: pretrained_at_hand(),
+        ask: Callable[[], Pretrained | None] = lambda: workplace().tools.pretrained_at_hand(),
     ) -> None:
         super().__init__("Pretrained weights", parent, Worker(may_be_cut_short=True))
         self._session, self._page, self._ask = session, page, ask

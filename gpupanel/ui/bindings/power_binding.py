@@ -13,7 +13,7 @@ from gpupanel.domain.problem import Problem
 from gpupanel.ui.panels.device_panel import DevicePanel
 from gpupanel.ui.session import Session
 from gpupanel.ui.workers.facade import WorkerFacade
-from gpupanel.ui.workers.workplace import check_is_here
+from gpupanel.ui.workers.workplace import workplace
 
 if TYPE_CHECKING:
     from gpupanel.ui.dialogs.power_dialog import PowerDialog
@@ -69,7 +69,8 @@ class PowerBinding(QObject):
     @Slot(object, int)
     def _set(self, device: PhysicalDevice, limit_w: int) -> None:
         done = partial(self._show_done, limit_w)
-        self._worker.submit(partial(_set_limit, device, limit_w), done, self._show_refused)
+        limit = partial(workplace().tools.set_power_limit, device, float(limit_w))
+        self._worker.submit(limit, done, self._show_refused)
 
     def _show_cost(self, sentence: str) -> None:
         if self._dialog is not None:
@@ -82,14 +83,6 @@ class PowerBinding(QObject):
     def _show_refused(self, problems: tuple[Problem, ...]) -> None:
         if self._dialog is not None:
             self._dialog.setRefused(problems)
-
-
-def _set_limit(device: PhysicalDevice, limit_w: int) -> None:
-    # Here and not above: it is the worker's thread that waits for the import.
-    check_is_here("Setting a power limit")
-    from gpupanel.devices.power_limits import set_power_limit
-
-    set_power_limit(device, float(limit_w))
 
 
 def _cost(key: str, runs_dir: Path) -> str:

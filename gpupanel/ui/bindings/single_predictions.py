@@ -29,6 +29,7 @@ from gpupanel.ui.task_choices import predicted_files, predicting_with
 from gpupanel.ui.widgets.labels import Tone
 from gpupanel.ui.workers.facade import WorkerFacade
 from gpupanel.ui.workers.prediction_worker import ModelAsker
+from gpupanel.ui.workers.workplace import workplace
 
 if TYPE_CHECKING:
     from gpupanel.domain.run_layout import RunLayout
@@ -216,7 +217,7 @@ class SinglePredictions(QObject):
     @Slot()
     def _choose(self) -> None:
         before = self._control.shown
-        paths = self._questions.files_to_predict_on(self._area.files)
+        paths = self._questions.examples_to_ask_about(self._area.files)
         # Another run may have been shown while somebody chose.
         if paths and self._control.shown == before and not self._area.give(paths):
             self._live.filesDropped.emit(paths)
@@ -346,7 +347,8 @@ class SinglePredictions(QObject):
     @Slot(str)
     def _save(self, text: str) -> None:
         layout = self._control.shown
-        folder = Path.home() if layout is None else layout.root.parent
+        is_here = layout is not None and not workplace().host
+        folder = layout.root.parent if layout is not None and is_here else Path.home()
         suggestion = folder / _SAVED_AS
         place = self._questions.place_to_export("Save the answers", suggestion, "CSV (*.csv)")
         if place is not None:

@@ -20,6 +20,10 @@ class FileChooser(Protocol):
         """Show it; nothing waits for it."""
         ...
 
+    def exec(self) -> int:
+        """Show it, and wait until it is closed."""
+        ...
+
 
 def file_chooser(
     parent: QWidget, title: str, start: str, mode: QFileDialog.FileMode, file_filter: str = ""

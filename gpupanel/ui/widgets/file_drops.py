@@ -7,6 +7,7 @@ from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from typing_extensions import override
 
 from gpupanel.ui.dropped_files import local_paths
+from gpupanel.ui.workers.workplace import workplace
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
@@ -19,8 +20,12 @@ else:
 class TakesFiles(_Base):
     """Stands before the class of a widget among the bases of what takes files.
 
-    Its property ``hovered`` is "true" while what it takes is dragged over it.
+    Its property ``hovered`` is "true" while what it takes is dragged over it. What is dropped is of
+    this machine: where another one is worked on only that is taken which is sent there.
     """
+
+    sends_files = False
+    """Whether what is dropped goes to wherever it is needed, and not only its path."""
 
     @abstractmethod
     def can_take(self, paths: tuple[str, ...]) -> bool:
@@ -34,7 +39,7 @@ class TakesFiles(_Base):
 
     @override
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if self.can_take(local_paths(event.mimeData())):
+        if self._is_meant(local_paths(event.mimeData())):
             event.acceptProposedAction()
             self.show_hovered(is_hovered=True)
         else:
@@ -48,11 +53,14 @@ class TakesFiles(_Base):
     def dropEvent(self, event: QDropEvent) -> None:
         self.show_hovered(is_hovered=False)
         paths = local_paths(event.mimeData())
-        if self.can_take(paths):
+        if self._is_meant(paths):
             event.acceptProposedAction()
             self.take(paths)
         else:
             event.ignore()
+
+    def _is_meant(self, paths: tuple[str, ...]) -> bool:
+        return (self.sends_files or not workplace().host) and self.can_take(paths)
 
     def show_hovered(self, *, is_hovered: bool) -> None:
         """Look as something over which files are held, or as usual."""

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from typing_extensions import override
 
+from gpupanel.ui.workers.device_source import DeviceSource
 from gpupanel.ui.workers.facade import WorkerFacade
 from gpupanel.ui.workers.worker_thread import Worker, guarded_slot
-from gpupanel.ui.workers.workplace import DeviceSource, workplace
+from gpupanel.ui.workers.workplace import workplace
 
 if TYPE_CHECKING:
     from gpupanel.domain.device import DeviceInventory

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 from threading import Event
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from typing_extensions import override
@@ -11,7 +12,10 @@ from gpupanel.domain.asked_prediction import PredictionAnswer, PredictionAsked
 from gpupanel.domain.problem import Problem
 from gpupanel.runs.tools.prediction.predictor import Predictor
 from gpupanel.ui.workers.facade import WorkerFacade
-from gpupanel.ui.workers.workplace import check_is_here
+from gpupanel.ui.workers.workplace import workplace
+
+if TYPE_CHECKING:
+    from gpupanel.ui.workers.workplace import ExamplePredictor
 
 MakeAsked = Callable[[], PredictionAsked]
 OnAnswer = Callable[[PredictionAnswer], object]
@@ -30,7 +34,7 @@ class ModelAsker(WorkerFacade):
 
     def __init__(self, predictor: Predictor | None = None, parent: QObject | None = None) -> None:
         super().__init__("predict examples", parent)
-        self._predictor = predictor or Predictor()
+        self._predictor = predictor or workplace().tools.predictor()
 
     def ask(self, make: MakeAsked, on_answer: OnAnswer) -> None:
         """Ask that; ``on_answer`` is called with what comes of it, unless it is forgotten.
@@ -65,6 +69,5 @@ class ModelAsker(WorkerFacade):
         self._predictor.close()
 
 
-def _answer(predictor: Predictor, make: MakeAsked, dropped: Event) -> PredictionAnswer:
-    check_is_here("Predicting single examples")
+def _answer(predictor: "ExamplePredictor", make: MakeAsked, dropped: Event) -> PredictionAnswer:
     return predictor.ask(make(), dropped)

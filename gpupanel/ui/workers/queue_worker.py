@@ -18,10 +18,11 @@ from gpupanel.runs.trust.trusted import CodeNotTrustedError
 from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.workers.facade import WorkerFacade
 from gpupanel.ui.workers.worker_thread import Worker, guarded_slot
-from gpupanel.ui.workers.workplace import Queue, workplace
+from gpupanel.ui.workers.workplace import workplace
 
 if TYPE_CHECKING:
     from gpupanel.domain.problem import Problem
+    from gpupanel.ui.workers.workplace import Queue
 
 POLL_MS = 500
 EMPTY_POLL_MS = 2_000
@@ -41,7 +42,7 @@ class QueueOrder:
         edited: The id of the entry that gets another profile by it.
     """
 
-    act: Callable[[Queue], object]
+    act: Callable[["Queue"], object]
     edited: str = ""
 
 
@@ -49,7 +50,7 @@ class _QueueKeeper(Worker):
     changed = Signal(object)
     problemsChanged = Signal(object)
 
-    def __init__(self, queue: Queue) -> None:
+    def __init__(self, queue: "Queue") -> None:
         super().__init__()
         self._queue = queue
         self._seen: object = None

@@ -23,12 +23,12 @@ from gpupanel.planning.bench.candidates import Candidates, PlannedCandidate, div
 from gpupanel.planning.chosen_devices import chosen_devices
 from gpupanel.planning.prepare import Preparation
 from gpupanel.runs.directory.profile_file import anchored
-from gpupanel.runs.history.measured_speeds import remember
+from gpupanel.runs.history.measured_speeds import remember, remembered
 from gpupanel.runs.questions.question import OnProgress, ignore_progress
 from gpupanel.runs.queue.bench_claim import claimed
 from gpupanel.runs.readiness import AskSupport, Machine, ask_doctor, prepared_on
 from gpupanel.runs.tools.bench.candidate_run import Measured, measure
-from gpupanel.runs.trust.trusted import check_trusted
+from gpupanel.runs.trust.trusted import CodeNotTrustedError, check_trusted
 from gpupanel.runs.trust.user_code import code_of_profile
 
 SECONDS: Final = 600.0
@@ -115,6 +115,37 @@ def compare(
     if bench.fastest is not None and not cancelled.is_set():
         remember(profile, machine.inventory, bench)
     return bench
+
+
+def compared_or_recalled(
+    profile: Profile,
+    machine: Machine,
+    runs_dir: Path,
+    *,
+    recalls: bool,
+    cancelled: Event,
+    on_progress: OnProgress,
+) -> Bench:
+    """What a window shows: what is remembered where ``recalls`` is true, else a new comparison.
+
+    All else is as of :func:`compare`, but that code that nobody trusts is a problem of the answer:
+    the window asks before a run, where a person can read it.
+
+    Raises:
+        ProblemError: Nothing can be compared.
+    """
+    known = remembered(anchored(profile, Path.cwd()), machine.inventory) if recalls else None
+    try:
+        return known or compare(
+            profile, machine, runs_dir=runs_dir, cancelled=cancelled, on_progress=on_progress
+        )
+    except CodeNotTrustedError as error:
+        return Bench(problems=tuple(_asked_later(each) for each in error.problems))
+
+
+def _asked_later(problem: Problem) -> Problem:
+    hint = "Train with it once: the window asks then whether you trust it."
+    return problem.model_copy(update={"hint": hint})
 
 
 @dataclass

@@ -47,6 +47,8 @@ class EvaluationPanel(QWidget):
     """Predictions are to be shown: the :class:`ExampleChoice`."""
     folderRequested = Signal()
     """The folder that holds the file of predictions is to be opened."""
+    saveRequested = Signal(str)
+    """A copy of the file of predictions of that name is wanted."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -137,6 +139,7 @@ class EvaluationPanel(QWidget):
         if self._predictions is None:
             self._predictions = PredictionsView()
             self._predictions.folderRequested.connect(self.folderRequested)
+            self._predictions.saveRequested.connect(self.saveRequested)
             self._predictions.table.choiceRequested.connect(self.predictionsRequested)
             self._stack.addWidget(self._predictions)
         self._predictions.setPredictions(path, status.examples, status.examples_per_second)

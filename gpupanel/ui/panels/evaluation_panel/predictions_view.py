@@ -11,6 +11,7 @@ from gpupanel.ui import formatting
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.examples_table import ExamplesTable
 from gpupanel.ui.widgets.layouts import column_in
+from gpupanel.ui.workers.workplace import workplace
 
 _CONTENTS = {
     ".npz": "The file holds NumPy arrays: index (the example's position in the data), predicted "
@@ -27,10 +28,12 @@ _DROP = (
 
 
 class PredictionsView(QWidget):
-    """The file's place, with buttons to open its folder and to copy its path."""
+    """The file's place, with buttons to open its folder, to copy it and to copy its path."""
 
     folderRequested = Signal()
     """The folder that holds the file is to be opened."""
+    saveRequested = Signal(str)
+    """A copy of the file of that name is wanted."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -50,10 +53,15 @@ class PredictionsView(QWidget):
         self._folder = QPushButton("Open fol&der", self)
         self._folder.setProperty("role", "primary")
         self._folder.setToolTip("Opens the run's folder, where the file is, in the file manager")
+        self._save = QPushButton("&Save a copy…", self)
+        self._save.setObjectName("predictions_save")
+        self._save.setToolTip("Saves the file to a place of this machine that you choose")
         self._copy = QPushButton("&Copy path", self)
         self._copy.setToolTip("Copies the whole path of the file")
         self.table = ExamplesTable(self)
         self._folder.clicked.connect(self.folderRequested)
+        self._folder.setHidden(bool(workplace().host))  # it is no folder of this machine
+        self._save.clicked.connect(self._request_copy)
         self._copy.clicked.connect(self._copy_path)
         self._compose()
 
@@ -68,9 +76,9 @@ class PredictionsView(QWidget):
         self._title.setText(
             f"{formatting.count(examples)} predictions are saved, made at {formatting.rate(speed)}"
         )
-        self._path.setText(_breakable(path))
-        self._path.setAccessibleName(visible_line(str(path)))
-        self._whole_path = str(path)
+        self._whole_path, self._name = workplace().path_of(path), path.name
+        self._path.setText(_breakable(self._whole_path))
+        self._path.setAccessibleName(visible_line(self._whole_path))
         self._contents.setText(f"{_CONTENTS.get(path.suffix, '')} {_DROP}".strip())
 
     def forget(self) -> None:
@@ -78,7 +86,7 @@ class PredictionsView(QWidget):
         self.table.forget()
 
     def _compose(self) -> None:
-        self._whole_path = ""
+        self._whole_path = self._name = ""
         card = QFrame(self)
         card.setProperty("card", "true")
         column = QVBoxLayout(card)
@@ -87,6 +95,7 @@ class PredictionsView(QWidget):
         buttons = QHBoxLayout()
         buttons.setSpacing(GRID)
         buttons.addWidget(self._folder)
+        buttons.addWidget(self._save)
         buttons.addWidget(self._copy)
         buttons.addStretch(1)
         for label in (self._title, self._path, self._contents):
@@ -97,10 +106,14 @@ class PredictionsView(QWidget):
         whole.addWidget(self.table, 1)
 
     @Slot()
+    def _request_copy(self) -> None:
+        self.saveRequested.emit(self._name)
+
+    @Slot()
     def _copy_path(self) -> None:
         QGuiApplication.clipboard().setText(self._whole_path)
 
 
-def _breakable(path: Path) -> str:
+def _breakable(path: str) -> str:
     """The path with places where a line may end: a path has no spaces to break at."""
-    return visible_line(str(path)).replace("/", "/\N{ZERO WIDTH SPACE}")
+    return visible_line(path).replace("/", "/\N{ZERO WIDTH SPACE}")

@@ -39,6 +39,8 @@ _NOTHING_TO_PASTE = "The clipboard holds no picture and no files."
 class PictureInput(TakesFiles, QFrame):
     """A place with a dashed border, which is filled while something is dragged over it."""
 
+    sends_files = True
+
     filesGiven = Signal(object)
     """Files were dropped or pasted: their paths, a tuple of str."""
     imageGiven = Signal(QImage)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
@@ -16,7 +16,7 @@ from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.tools.session_report_binding import SessionReportBinding
 from gpupanel.ui.workers.tool_worker import Ask, ToolWorker
-from gpupanel.ui.workers.workplace import check_is_here
+from gpupanel.ui.workers.workplace import workplace
 
 if TYPE_CHECKING:
     from gpupanel.ui.tools.batch_search.dialog import BatchFitDialog
@@ -38,7 +38,7 @@ class BatchFitBinding(SessionReportBinding["BatchFitDialog", Profile]):
         window: QWidget,
         find: Callable[..., BatchFit] | None = None,
     ) -> None:
-        self._find = find or _found
+        self._find = find or workplace().tools.find_batches
         worker = ToolWorker("trying batches", BatchFit)
         super().__init__(session, page, window, worker, page.plan.estimate.find_batch.clicked)
         worker.answered.connect(self._follow)
@@ -79,11 +79,3 @@ class BatchFitBinding(SessionReportBinding["BatchFitDialog", Profile]):
             "strategy": profile.strategy.model_copy(update={"shares": shares}),
         }
         self._session.edit(profile.model_copy(update=parts))
-
-
-def _found(profile: Profile, machine: Machine, **asked: Any) -> BatchFit:  # noqa: ANN401
-    check_is_here("Trying batches")
-    # Here and not above: most windows try no batches.
-    from gpupanel.runs.tools.batch_search.search import find_batches
-
-    return find_batches(profile, machine, **asked)

@@ -1,7 +1,7 @@
 """Has devices compared when the page asks for it, shows their speeds, and uses the fastest."""
 
+from functools import partial
 from pathlib import Path
-from threading import Event
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
@@ -10,17 +10,13 @@ from typing_extensions import override
 
 from gpupanel.domain.bench import Bench, BenchCandidate, bench_request
 from gpupanel.domain.device import DeviceInventory
-from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
-from gpupanel.runs.directory.profile_file import anchored
-from gpupanel.runs.questions.question import OnProgress
 from gpupanel.runs.readiness import Machine
-from gpupanel.runs.trust.trusted import CodeNotTrustedError
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.tools.session_report_binding import SessionReportBinding
 from gpupanel.ui.workers.tool_worker import Ask, ToolWorker
-from gpupanel.ui.workers.workplace import check_is_here
+from gpupanel.ui.workers.workplace import workplace
 
 if TYPE_CHECKING:
     from gpupanel.ui.tools.bench.dialog import BenchDialog
@@ -76,34 +72,14 @@ class BenchBinding(SessionReportBinding["BenchDialog", Profile]):
     def _ask(self, request: Profile) -> Ask:
         inventory = self._session.inventory or DeviceInventory(devices=())
         machine = Machine(inventory, self._session.sample)
-        profile, recalls = self._session.profile, self._recalls
-
-        def ask(*, cancelled: Event, on_progress: OnProgress) -> Bench:
-            check_is_here("Comparing devices")
-            # Here and not above: most windows compare no devices.
-            from gpupanel.runs.history.measured_speeds import remembered
-            from gpupanel.runs.tools.bench.bench import compare
-
-            known = remembered(anchored(profile, Path.cwd()), inventory) if recalls else None
-            try:
-                return known or compare(
-                    profile,
-                    machine,
-                    runs_dir=self._runs_dir,
-                    cancelled=cancelled,
-                    on_progress=on_progress,
-                )
-            except CodeNotTrustedError as error:
-                # The window asks before a run, where a person can read the code.
-                return Bench(problems=tuple(_asked_later(each) for each in error.problems))
-
-        return ask
+        return partial(
+            workplace().tools.compare_devices,
+            self._session.profile,
+            machine,
+            self._runs_dir,
+            recalls=self._recalls,
+        )
 
     @Slot(object)
     def _use(self, candidate: BenchCandidate) -> None:
         self._session.edit(candidate.applied(self._session.profile))
-
-
-def _asked_later(problem: Problem) -> Problem:
-    hint = "Train with it once: the window asks then whether you trust it."
-    return problem.model_copy(update={"hint": hint})

@@ -1,7 +1,9 @@
 """Exports runs as a person asks, in Live and in Runs."""
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from threading import Event
 
 from PySide6.QtCore import QObject, QStandardPaths, Slot
 from PySide6.QtWidgets import QWidget
@@ -65,6 +67,18 @@ class ExportBinding(QObject):
         if self._control.shown is not None:
             self._export(self._control.shown, wanted)
 
+    @Slot(object, str)
+    def save_predictions(self, layout: RunLayout, name: str) -> None:
+        """Ask where a copy of a run's file of predictions is wanted, and write it."""
+        suffix = Path(name).suffix
+        suggestion = self._folder / f"{layout.name}{suffix}"
+        path = self._questions.place_to_export(
+            "Save predictions", suggestion, f"Predictions (*{suffix})"
+        )
+        if path is not None:
+            write = partial(workplace().exports.write_predictions, layout, name)
+            self._write(path, write, "Predictions")
+
     def _export(self, layout: RunLayout, wanted: ExportFormat | ModelExportFormat) -> None:
         if isinstance(wanted, ModelExportFormat):
             self._export_model(layout, wanted)
@@ -74,11 +88,14 @@ class ExportBinding(QObject):
         path = self._questions.place_to_export(f"Export {wanted.title.lower()}", suggestion, kind)
         if path is None:
             return
+        self._write(path, partial(workplace().exports.write_run, layout, wanted), wanted.title)
+
+    def _write(self, path: Path, write: Callable[[Path, Event], None], title: str) -> None:
         self._folder = path.parent
         self._say(f"Writing {visible_line(path.name)}…")
         self._exporter.submit(
-            partial(workplace().exports.write_run, layout, wanted, path, self._exporter.dropped),
-            lambda _: self._say(f"{wanted.title} saved to {visible_line(str(path))}"),
+            partial(write, path, self._exporter.dropped),
+            lambda _: self._say(f"{title} saved to {visible_line(str(path))}"),
         )
 
     @Slot(object)

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from functools import partial
-from threading import Event
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
@@ -12,17 +11,16 @@ from typing_extensions import override
 
 from gpupanel.domain.problem import Problem
 from gpupanel.runs.following.status import RunStatus
-from gpupanel.runs.questions.question import OnProgress
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.run_page.page import LivePage
 from gpupanel.ui.tools.tool_binding import ToolDialogBinding
 from gpupanel.ui.workers.tool_worker import ToolWorker
-from gpupanel.ui.workers.workplace import check_is_here
+from gpupanel.ui.workers.workplace import workplace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gpupanel.runs.tools.tracing.tracing import RunTraces, Trace
+    from gpupanel.runs.tools.tracing.tracing import RunTraces
     from gpupanel.ui.tools.trace.dialog import TraceDialog
 
 
@@ -62,7 +60,7 @@ class TraceBinding(ToolDialogBinding["TraceDialog"]):
         if layout is None:
             return
         # Here and in what follows: most windows trace no run.
-        from gpupanel.runs.tools.tracing.tracing import RunTraces, traces_of
+        from gpupanel.runs.tools.tracing.tracing import RunTraces
 
         dialog = self._dialog_made()
         if self._known is None or layout != self._known.layout:
@@ -73,14 +71,17 @@ class TraceBinding(ToolDialogBinding["TraceDialog"]):
         dialog.show()
         dialog.activateWindow()
         if not self.worker.is_busy():
-            self.worker.begin(lambda **_: traces_of(layout))
+            traces = workplace().tools.traces
+            self.worker.begin(lambda **_: traces(layout))
 
     @override
     def _dialog_class(self) -> "Callable[[QWidget], TraceDialog]":
         from gpupanel.runs.tools.tracing.tracing import has_profiler_page
         from gpupanel.ui.tools.trace.dialog import TraceDialog
 
-        return partial(TraceDialog, has_page=has_profiler_page())
+        # The whole of a host's trace stays there.
+        has_page = not workplace().host and has_profiler_page()
+        return partial(TraceDialog, has_page=has_page)
 
     @override
     def _connected(self, dialog: "TraceDialog") -> "TraceDialog":
@@ -91,31 +92,15 @@ class TraceBinding(ToolDialogBinding["TraceDialog"]):
 
     @Slot(int, object)
     def _take(self, steps: int, process: int | None) -> None:
-        from gpupanel.runs.tools.tracing.tracing import take_trace
-
-        self._begin(lambda layout, **asked: take_trace(layout, steps, process, **asked))
+        if self._known is not None:
+            take = workplace().tools.take_trace
+            self.worker.begin(partial(take, self._known.layout, steps, process))
 
     @Slot(int)
     def _read(self, number: int) -> None:
-        from gpupanel.runs.tools.tracing.tracing import read_trace
-
-        self._begin(
-            lambda layout, cancelled, on_progress: read_trace(layout, number, cancelled=cancelled)
-        )
-
-    def _begin(self, find: "Callable[..., Trace]") -> None:
-        """Show the trace that is found so, and the traces that there are afterwards."""
-        if self._known is None:
-            return
-        from gpupanel.runs.tools.tracing.tracing import traces_of
-
-        layout = self._known.layout
-
-        def ask(*, cancelled: Event, on_progress: OnProgress) -> "RunTraces":
-            check_is_here("Tracing")
-            return traces_of(layout, find(layout, cancelled=cancelled, on_progress=on_progress))
-
-        self.worker.begin(ask)
+        if self._known is not None:
+            layout, read = self._known.layout, workplace().tools.read_trace
+            self.worker.begin(lambda *, cancelled, **_: read(layout, number, cancelled=cancelled))
 
     @Slot(object)
     def _remember(self, found: "RunTraces") -> None:
