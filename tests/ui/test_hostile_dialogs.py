@@ -49,6 +49,7 @@ from gpupanel.runs.sweeps.sweep_status import SweepStatus
 from gpupanel.runs.tools.export.export_format import ModelExportFormat
 from gpupanel.runs.tools.tracing.tracing import RunTraces, Trace
 from gpupanel.runs.trust.user_code import UserCode
+from gpupanel.runs.user_sweeps import SweepsRead
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.dialogs.about_dialog import AboutDialog
 from gpupanel.ui.dialogs.device_history_dialog import DeviceHistoryDialog
@@ -82,7 +83,6 @@ from gpupanel.ui.tools.session_tools.scan.dialog import ScanDialog
 from gpupanel.ui.tools.trace.dialog import TraceDialog
 from gpupanel.ui.widgets.table_model import Column
 from gpupanel.ui.window_settings import WindowSettings
-from gpupanel.ui.workers.sweep_worker import SweepsRead
 from tests.fakes.devices import TWO_UNEQUAL
 from tests.ui.filled_values import filled
 from tests.ui.said_texts import TAG, unsafe_texts

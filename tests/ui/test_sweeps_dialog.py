@@ -26,11 +26,11 @@ from gpupanel.runs.sweeps.sweep_record import (
     append_event,
 )
 from gpupanel.runs.sweeps.sweep_status import sweep_status
+from gpupanel.runs.user_sweeps import SweepsRead
 from gpupanel.ui.bindings.sweeps_binding import SweepsBinding
 from gpupanel.ui.dialogs.new_sweep_dialog import NewSweepDialog
 from gpupanel.ui.dialogs.sweeps_dialog import SweepsDialog
 from gpupanel.ui.widgets.parallel_coordinates import ParallelCoordinates
-from gpupanel.ui.workers.sweep_worker import SweepsRead
 from tests.fakes.person import Person
 from tests.fakes.run_directory import WrittenRun
 from tests.ui.accessible_tree import unspoken

@@ -69,7 +69,7 @@ def _strip(window: MainWindow) -> HostStrip:
 def test_that_the_frame_says_whose_machine_it_is(qtbot, window, lab):  # noqa: F811
     assert "lab" in window.windowTitle()
     qtbot.waitUntil(lambda: "those of lab" in _strip(window).text())
-    assert not window.window_actions.sweeps.isVisible()
+    assert not window.window_actions.tensorboard.isVisible()
     assert window.findChild(RunsPanel)._where.text() == f"{lab.runs_dir} on lab"
 
 

@@ -23,7 +23,7 @@ from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.sweep import SweepSettings
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.planning.prepare import prepare
-from gpupanel.runs import user_queue
+from gpupanel.runs import user_queue, user_sweeps
 from gpupanel.runs.history import curve_table
 from gpupanel.runs.history.label import RunLabel
 from gpupanel.runs.history.restoring import BinnedRun
@@ -186,7 +186,7 @@ def _proposing_a_sweep(error: Exception, runs: Path, monkeypatch: pytest.MonkeyP
 
 
 def _starting_a_sweep(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
-    failing = _patched(monkeypatch, sweep_start_worker, "read_machine", error)
+    failing = _patched(monkeypatch, user_sweeps, "read_machine", error)
     monkeypatch.setattr(starting, "ensure_scheduler", lambda files: False)
     starter = sweep_start_worker.SweepStarter(runs)
     swept = SweepSettings(values={"training.epochs": (1, 2)})
@@ -196,7 +196,7 @@ def _starting_a_sweep(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPa
 
 
 def _reading_sweeps(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
-    failing = _patched(monkeypatch, sweep_worker, "list_sweeps", error)
+    failing = _patched(monkeypatch, user_sweeps, "list_sweeps", error)
     reader = sweep_worker.SweepReader(runs)
     return Case(reader, lambda: reader.read(""), reader.refused, reader.found, failing)
 

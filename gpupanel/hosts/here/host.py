@@ -27,6 +27,7 @@ from gpupanel.hosts.here.mirror import Mirror
 from gpupanel.hosts.here.paths import CopiedPaths
 from gpupanel.hosts.here.queue import HostQueue
 from gpupanel.hosts.here.ssh import PROGRAM
+from gpupanel.hosts.here.sweeps import HostSweeps
 from gpupanel.hosts.here.tools import HostTools
 from gpupanel.hosts.operations.machine import (
     CHILD,
@@ -62,6 +63,7 @@ from gpupanel.hosts.operations.starting import START, StartWanted
 from gpupanel.runs.history.label import RunLabel
 from gpupanel.runs.locations import RUNS_DIR_VARIABLE, STATE_DIR_VARIABLE
 from gpupanel.runs.machine_settings import OutsideHoursError
+from gpupanel.runs.sweeps.sweep_layout import SWEEPS
 from gpupanel.runs.trust.trusted import CodeNotTrustedError
 from gpupanel.runs.trust.user_code import UserCode
 
@@ -103,6 +105,8 @@ class OtherMachine:
         self.devices = HostDevices(self.link)
         self.exports = HostExports(self.link, self.paths)
         self.tools = HostTools(self.link, self.paths)
+        sweeps = self.mirror.runs_dir / SWEEPS
+        self._sweeps = HostSweeps(self.link, self.paths, sweeps, self._take_trusted)
         self._queue = HostQueue(self.link, self.paths, self._take_trusted)
         self.runs_problem: Problem | None = None
         """Why the runs there cannot be listed."""
@@ -247,6 +251,10 @@ class OtherMachine:
     def queue(self, _folder: Path) -> HostQueue:
         """The person's queue there."""
         return self._queue
+
+    def sweeps(self, _runs_dir: Path) -> HostSweeps:
+        """The person's sweeps there."""
+        return self._sweeps
 
     def folder_problem(self, _folder: Path) -> Problem | None:
         """What keeps runs out of their folder there."""

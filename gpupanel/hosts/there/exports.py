@@ -65,7 +65,7 @@ def export_predictions(wanted: PredictionsWanted, say: Say, dropped: Event) -> N
     """
     layout = run_there(wanted.name)
     with open_to_read(layout.root / wanted.file, layout.root) as file:
-        _send_file(file, wanted.file, say, dropped)
+        send_file(file, wanted.file, say, dropped)
     return Nothing()
 
 
@@ -95,11 +95,21 @@ def _send(folder: Path, say: Say, dropped: Event) -> None:
     """Send all files of a folder, as long as they are wanted."""
     for path in sorted(each for each in folder.rglob("*") if each.is_file()):
         with path.open("rb") as file:
-            _send_file(file, str(path.relative_to(folder)), say, dropped)
+            send_file(file, str(path.relative_to(folder)), say, dropped)
 
 
-def _send_file(file: BinaryIO, name: str, say: Say, dropped: Event) -> None:
-    is_first = True
+def send_file(
+    file: BinaryIO, name: str, say: Say, dropped: Event, *, is_first: bool = True
+) -> None:
+    """Send the rest of a file, as long as it is wanted.
+
+    Args:
+        file: From where it is read now.
+        name: As which it is sent.
+        say: Called with each piece.
+        dropped: Set, by any thread, when nobody wants it any more.
+        is_first: The file begins with it.
+    """
     while ((piece := file.read(PIECE_BYTES)) or is_first) and not dropped.is_set():
         say(FilePiece(path=name, content=piece.decode("latin-1"), is_first=is_first))
         is_first = False

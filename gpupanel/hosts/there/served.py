@@ -19,6 +19,7 @@ from gpupanel.hosts.operations.operation import Operation
 from gpupanel.hosts.operations.queue import QUEUE, QUEUE_ACT
 from gpupanel.hosts.operations.runs import DELETE, LABEL, REQUEST, RUN, RUNS
 from gpupanel.hosts.operations.starting import START
+from gpupanel.hosts.operations.sweeps import START_SWEEP, SWEEP_ACT, SWEEPS
 from gpupanel.hosts.operations.tools import BATCHES, BENCH, POWER, PREDICT, PRETRAINED, TRACES
 from gpupanel.hosts.there import actions, tools
 from gpupanel.hosts.there.child import ask_module
@@ -28,6 +29,7 @@ from gpupanel.hosts.there.folders import list_folder
 from gpupanel.hosts.there.followed_run import follow_run
 from gpupanel.hosts.there.outlined_runs import tell_runs
 from gpupanel.hosts.there.queue import act_on_queue, tell_queue
+from gpupanel.hosts.there.sweeps import act_on_sweep, start_sweep, tell_sweeps
 
 Work = Callable[[Any, Callable[[Any], None], Event], Any]
 """Carries out a request, tells its parts, and is told when nobody wants it any more."""
@@ -49,6 +51,9 @@ SERVED: Final[tuple[tuple[Operation[Any, Any, Any], Work], ...]] = (
     (EXPORT, export_model),
     (RUN_FILE, export_run),
     (PREDICTIONS, export_predictions),
+    (SWEEPS, tell_sweeps),
+    (START_SWEEP, start_sweep),
+    (SWEEP_ACT, act_on_sweep),
     (CURVE_TABLE, export_curves),
     (QUEUE, tell_queue),
     (QUEUE_ACT, act_on_queue),

@@ -35,10 +35,15 @@ class SweepProposal:
     problems: tuple[Problem, ...] = ()
 
 
-def propose_sweep(profile: Profile) -> SweepProposal:
-    """What the profile's sweep would try; each of its trials is checked, as when it is started."""
+def propose_sweep(profile: Profile, *, is_here: bool = True) -> SweepProposal:
+    """What the profile's sweep would try; each of its trials is checked, as when it is started.
+
+    Args:
+        profile: With its sweep.
+        is_here: As of :func:`~gpupanel.runs.sweeps.starting.check_sweep`.
+    """
     try:
-        count, each = check_sweep(profile), len(repeats_of(profile))
+        count, each = check_sweep(profile, is_here=is_here), len(repeats_of(profile))
         if sweep_of(profile).method is not SweepMethod.BAYESIAN:
             trials = trials_of(profile)
             epochs = each * sum(_epochs(profile, values) for values in trials)

@@ -39,8 +39,12 @@ Places = tuple[tuple[str, ...], ...]
 _DECIDES_DEVICES: Final = ("devices.", "strategy.", "memory.")
 
 
-def check_sweep(profile: Profile) -> int:
+def check_sweep(profile: Profile, *, is_here: bool = True) -> int:
     """How many trials the profile's sweep has at most.
+
+    Args:
+        profile: With its sweep.
+        is_here: It is to be started on this machine, whose packages count.
 
     Raises:
         ProblemError: It cannot be started: mistakes of the table, values that do not go together,
@@ -48,7 +52,8 @@ def check_sweep(profile: Profile) -> int:
     """
     sweep = sweep_of(profile)
     if sweep.method is SweepMethod.BAYESIAN:
-        check_optuna()
+        if is_here:
+            check_optuna()
         return trial_count(profile)
     trials = trials_of(profile)
     for number, values in enumerate(trials, 1):

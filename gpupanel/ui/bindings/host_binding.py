@@ -77,13 +77,11 @@ class HostBinding(QObject):
         self._runs.panel.setFolder(words)
 
 
-def leave_out(actions: WindowActions, page: SessionPage, live: LivePage) -> None:
+def leave_out(actions: WindowActions, live: LivePage) -> None:
     """Take out of the window what works on this machine alone.
 
     What is left somewhere all the same is refused by name where it would be done.
     """
-    for action in (actions.new_sweep, actions.sweeps, actions.tensorboard):
-        action.setVisible(False)
-        action.setShortcut("")
-    page.open_sweep.hide()
+    actions.tensorboard.setVisible(False)
+    actions.tensorboard.setShortcut("")
     live.exports.setElsewhere()

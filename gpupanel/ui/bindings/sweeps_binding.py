@@ -8,8 +8,9 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget
 
 from gpupanel.domain.problem import Problem
+from gpupanel.runs.user_sweeps import SweepsRead
 from gpupanel.ui.questions import Questions
-from gpupanel.ui.workers.sweep_worker import SweepReader, SweepsRead
+from gpupanel.ui.workers.sweep_worker import SweepReader
 
 if TYPE_CHECKING:
     from gpupanel.ui.dialogs.sweeps_dialog import SweepsDialog

@@ -23,6 +23,7 @@ from gpupanel.domain.sweep import SweptValue
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.sweeps.sweep_status import SweepPhase, SweepStatus
 from gpupanel.runs.sweeps.trial_status import TrialRun, TrialStatus
+from gpupanel.runs.user_sweeps import SweepsRead
 from gpupanel.ui import formatting
 from gpupanel.ui.dialogs.trial_columns import (
     exact_text,
@@ -51,7 +52,6 @@ from gpupanel.ui.widgets.screen_fit import resize_within_screen
 from gpupanel.ui.widgets.table_model import Column, TableModel
 from gpupanel.ui.widgets.table_view import TableView
 from gpupanel.ui.widgets.tips import wrapped
-from gpupanel.ui.workers.sweep_worker import SweepsRead
 
 _NONE = (
     "No sweeps yet",

@@ -6,15 +6,11 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from gpupanel.domain.profile import Profile
-from gpupanel.runs.locations import queue_dir
-from gpupanel.runs.queue.queue_files import QueueFiles
-from gpupanel.runs.readiness import read_machine
 from gpupanel.runs.sweeps.proposing import propose_sweep
-from gpupanel.runs.sweeps.starting import check_first_trial, places_on, start_sweep
-from gpupanel.runs.trust.trusted import CodeNotTrustedError, trust
+from gpupanel.runs.trust.trusted import CodeNotTrustedError
 from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.workers.facade import WorkerFacade
-from gpupanel.ui.workers.workplace import check_is_here
+from gpupanel.ui.workers.workplace import workplace
 
 
 class SweepStarter(WorkerFacade):
@@ -38,7 +34,8 @@ class SweepStarter(WorkerFacade):
 
     def propose(self, profile: Profile) -> None:
         """Find out what the profile's sweep would try; ``proposed`` follows."""
-        self.submit(partial(propose_sweep, profile), self.proposed.emit)
+        propose = partial(propose_sweep, profile, is_here=not workplace().host)
+        self.submit(propose, self.proposed.emit)
 
     def start(self, profile: Profile, code: tuple[UserCode, ...] = ()) -> None:
         """Start the profile's sweep; ``started``, ``refused`` or ``notTrusted`` follows.
@@ -60,12 +57,8 @@ class SweepStarter(WorkerFacade):
 def _start(
     profile: Profile, runs_dir: Path, code: tuple[UserCode, ...]
 ) -> str | tuple[UserCode, ...]:
-    check_is_here("Sweeps")
-    trust(code)
-    machine = read_machine()
-    check_first_trial(machine, profile)
-    places = places_on(machine, profile)
+    workplace().trust(code)
     try:
-        return start_sweep(QueueFiles(queue_dir()), profile, runs_dir, places).root.name
+        return workplace().sweeps(runs_dir).start(profile)
     except CodeNotTrustedError as error:
         return error.code

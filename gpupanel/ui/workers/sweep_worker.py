@@ -1,38 +1,13 @@
 """Reads sweeps and has one stopped, off the GUI thread: a record may have thousands of lines."""
 
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.runs.locations import queue_dir
-from gpupanel.runs.queue.queue_files import QueueFiles
-from gpupanel.runs.sweeps.starting import resume_sweep, stop_sweep
-from gpupanel.runs.sweeps.sweep_layout import SWEEPS, SweepLayout
-from gpupanel.runs.sweeps.sweep_status import SweepStatus, list_sweeps, sweep_status
+from gpupanel.runs.user_sweeps import SweepsRead
 from gpupanel.ui.workers.facade import WorkerFacade
-
-
-@dataclass(frozen=True, slots=True)
-class SweepsRead:
-    """What there is.
-
-    Attributes:
-        names: Of all sweeps' folders, newest first.
-        shown: The one that was asked for, else the newest; ``None``: there is none, or it cannot
-            be read.
-        is_known: Whether the queue looks after it.
-        damaged: The name of the one that was asked for, where it cannot be read.
-        problems: Why not.
-    """
-
-    names: tuple[str, ...]
-    shown: SweepStatus | None
-    is_known: bool = True
-    damaged: str = ""
-    problems: tuple[Problem, ...] = ()
+from gpupanel.ui.workers.workplace import workplace
 
 
 class SweepReader(WorkerFacade):
@@ -64,25 +39,14 @@ class SweepReader(WorkerFacade):
 
 
 def _read(runs_dir: Path, name: str) -> SweepsRead:
-    layouts = {layout.root.name: layout for layout in list_sweeps(runs_dir)}
-    chosen = layouts.get(name) or next(iter(layouts.values()), None)
-    if chosen is None:
-        return SweepsRead((), None)
-    is_known = chosen.root in QueueFiles(queue_dir()).read().sweeps
-    names = tuple(layouts)
-    try:
-        return SweepsRead(names, sweep_status(chosen), is_known)
-    except ProblemError as error:
-        # The others can still be shown.
-        damaged = chosen.root.name
-        return SweepsRead(names, None, is_known, damaged=damaged, problems=error.problems)
+    return workplace().sweeps(runs_dir).read(name)
 
 
 def _resume(runs_dir: Path, name: str) -> SweepsRead:
-    resume_sweep(QueueFiles(queue_dir()), SweepLayout(runs_dir.absolute() / SWEEPS / name))
+    workplace().sweeps(runs_dir).resume(name)
     return _read(runs_dir, name)
 
 
 def _stop(runs_dir: Path, name: str) -> SweepsRead:
-    stop_sweep(QueueFiles(queue_dir()), SweepLayout(runs_dir.absolute() / SWEEPS / name))
+    workplace().sweeps(runs_dir).stop(name)
     return _read(runs_dir, name)

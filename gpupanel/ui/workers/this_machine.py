@@ -27,6 +27,7 @@ from gpupanel.runs.tools.export.model_export import write_model
 from gpupanel.runs.trust.trusted import trust
 from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.runs.user_queue import UserQueue
+from gpupanel.runs.user_sweeps import UserSweeps
 
 if TYPE_CHECKING:
     from gpupanel.devices.doctor.report import DoctorReport
@@ -230,6 +231,10 @@ class ThisMachine:
     def queue(self, folder: Path) -> UserQueue:
         """The queue in a folder."""
         return UserQueue(folder)
+
+    def sweeps(self, runs_dir: Path) -> UserSweeps:
+        """The person's sweeps beside the runs of a folder."""
+        return UserSweeps(runs_dir)
 
     def folder_problem(self, folder: Path) -> Problem | None:
         """What keeps runs out of their folder."""

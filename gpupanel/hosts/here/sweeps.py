@@ -1,0 +1,134 @@
+"""The sweeps of a host as a window works with them: shown from copies, and asked there."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.profile import Profile
+from gpupanel.files.guarded_files import make_folder, size_of, status
+from gpupanel.hosts import code
+from gpupanel.hosts.here.link import Link
+from gpupanel.hosts.here.paths import CopiedPaths
+from gpupanel.hosts.here.received_files import ReceivedFiles
+from gpupanel.hosts.operations.exports import FilePiece
+from gpupanel.hosts.operations.sweeps import (
+    START_SWEEP,
+    SWEEP_ACT,
+    SWEEPS,
+    SweepOrder,
+    SweepsFound,
+    SweepsWanted,
+    SweepToStart,
+)
+from gpupanel.runs.sweeps.sweep_layout import SweepLayout
+from gpupanel.runs.sweeps.sweep_record import MOST_RECORD_BYTES
+from gpupanel.runs.trust.trusted import CodeNotTrustedError
+from gpupanel.runs.trust.user_code import UserCode
+from gpupanel.runs.user_sweeps import SweepsRead
+
+
+class HostSweeps:
+    """One for each connection; its methods are those of ``UserSweeps``.
+
+    Args:
+        link: To the host.
+        paths: Exchanges those of runs there for those of their copies.
+        folder: Of the copied sweeps.
+        take_trusted: The code that the person has trusted since the last order, once.
+    """
+
+    def __init__(
+        self,
+        link: Link,
+        paths: CopiedPaths,
+        folder: Path,
+        take_trusted: Callable[[], Sequence[UserCode]],
+    ) -> None:
+        self._link, self._paths = link, paths
+        self._folder, self._take_trusted = folder, take_trusted
+        self._names: tuple[str, ...] = ()
+        self._stamp = ""
+
+    def read(self, name: str) -> SweepsRead:
+        """All names, and the sweep of that name as it is now; empty: the newest.
+
+        Raises:
+            ProblemError: The host cannot be asked, or says what is none of a sweep.
+        """
+        found = self._asked(name)
+        if found.name and found.name != name:
+            found = self._asked(found.name)  # the newest, of which nothing was sent
+        layout = SweepLayout(self._folder / found.name) if found.name else None
+        return SweepsRead.of(self._names, layout, is_known=found.is_known)
+
+    def start(self, profile: Profile) -> str:
+        """Start the profile's sweep there; the name of its folder.
+
+        Raises:
+            CodeNotTrustedError: The profile names Python code there that nobody trusted yet.
+            ProblemError: It cannot be started.
+        """
+        trusted = tuple(map(code.told, self._take_trusted()))
+        wanted = SweepToStart(profile=self._paths.document(profile), trusted=trusted)
+        started = self._link.call(START_SWEEP, wanted)
+        if started.untrusted:
+            raise CodeNotTrustedError([*map(code.heard, started.untrusted)])
+        return started.name
+
+    def stop(self, name: str) -> None:
+        """Begin no more trials of a sweep there, and stop those that go on."""
+        self._link.call(SWEEP_ACT, SweepOrder(name=name, act="stop"))
+
+    def resume(self, name: str) -> None:
+        """Let a sweep there go on that the queue does not know any more."""
+        self._link.call(SWEEP_ACT, SweepOrder(name=name, act="resume"))
+
+    def _asked(self, name: str) -> SweepsFound:
+        layout = SweepLayout(self._folder / name) if name else None
+        wanted = SweepsWanted(
+            name=name,
+            has_profile=layout is not None and status(layout.profile) is not None,
+            record_bytes=0 if layout is None else size_of(layout.record),
+            stamp=self._stamp,
+        )
+        take = _refuse if layout is None else self._taking(layout)
+        found = self._link.call(SWEEPS, wanted, on_part=take)
+        if found.names is not None:
+            self._names, self._stamp = found.names, found.stamp
+        return found
+
+    def _taking(self, layout: SweepLayout) -> Callable[[FilePiece], None]:
+        """What copies the pieces of a sweep's two files."""
+        for folder in (self._folder, layout.root):
+            make_folder(folder)
+        files, names = ReceivedFiles(layout.root), (layout.profile.name, layout.record.name)
+
+        def take(piece: FilePiece) -> None:
+            if piece.path not in names:
+                _refuse(piece)
+            if size_of(layout.root / piece.path) + len(piece.content) > MOST_RECORD_BYTES:
+                raise ProblemError(_too_large(layout.name))
+            files.take(piece)
+
+        return take
+
+
+def _refuse(piece: FilePiece) -> None:
+    raise ProblemError(
+        Problem(
+            code="host_not_understood",
+            message="The host sent a file that is none of a sweep: it was not written.",
+            hint="Install the same version on both machines: gpupanel --version says which one "
+            "it is.",
+            detail=piece.path,
+        )
+    )
+
+
+def _too_large(name: str) -> Problem:
+    return Problem(
+        code="host_run_too_large",
+        message=f"The files of {name} take more than {MOST_RECORD_BYTES // 2**20} MiB over the "
+        "connection.",
+        hint="Look at it on the host itself.",
+    )
