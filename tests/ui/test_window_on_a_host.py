@@ -8,15 +8,19 @@ from PySide6.QtGui import QDragEnterEvent
 from PySide6.QtWidgets import QFileDialog, QLabel, QLineEdit, QPushButton, QTreeWidget
 
 from gpupanel.devices.child_process import ask_child
+from gpupanel.domain.data import DigitsData
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.sweep import SweepMethod, SweepSettings
 from gpupanel.hosts.here.link_state import LinkCondition
 from gpupanel.runs.launcher import create_run
 from gpupanel.runs.questions.question import ask_children_by
 from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.ui.bindings.queue_binding import QueueBinding
+from gpupanel.ui.dialogs.new_sweep_dialog import NewSweepDialog
+from gpupanel.ui.dialogs.sweeps_dialog import SweepsDialog
 from gpupanel.ui.host.connection import HostConnection
 from gpupanel.ui.host.files_dialog import HostFilesDialog
 from gpupanel.ui.host.strip import HostStrip
@@ -240,3 +244,24 @@ def test_that_what_a_run_predicted_there_is_saved_here(qtbot, window, connection
     qtbot.mouseClick(view.findChild(QPushButton, "predictions_save"), Qt.MouseButton.LeftButton)
     qtbot.waitUntil(person.saves.exists, timeout=START_UP_MS)
     assert person.saves.read_text() == layout.predictions("csv").read_text()
+
+
+def test_that_a_sweep_is_started_there_and_listed_here(qtbot, window, connection, lab):  # noqa: F811
+    queue = QueueFiles(lab.folder / "there" / "state" / "queue")
+    queue.change(lambda line: line.with_paused(paused=True))
+    sweep = SweepSettings(
+        method=SweepMethod.GRID, metric="loss", values={"training.learning_rate": (0.001, 0.01)}
+    )
+    window.session.edit(Profile(name="rates", data=DigitsData(), sweep=sweep))
+    window.window_actions.new_sweep.trigger()
+    dialog = window.findChild(NewSweepDialog)
+    start = dialog.findChild(QPushButton, "new_sweep_queue")
+    qtbot.waitUntil(start.isEnabled, timeout=START_UP_MS)
+    qtbot.mouseClick(start, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: window.findChild(SweepsDialog) is not None, timeout=START_UP_MS)
+    shown = window.findChild(SweepsDialog)
+    qtbot.waitUntil(lambda: "rates" in shown.chosen_sweep(), timeout=START_UP_MS)
+    (there,) = (lab.runs_dir / "sweeps").iterdir()
+    assert shown.chosen_sweep() == there.name
+    assert there in queue.read().sweeps
+    shown.close()
