@@ -84,13 +84,18 @@ def kind_to_predict_on(paths: Sequence[str]) -> Kind | None:
     return kind if kind in _FILES.values() else None
 
 
+def is_file_of_data(path: str) -> bool:
+    """Whether data of any kind is read from a file that is called so."""
+    return _suffix(path) in (_KINDS.keys() - {""}) | _FILES.keys()
+
+
 def is_folder(path: str) -> bool:
     """Whether that is a folder of the machine that is worked on.
 
     What is on a host cannot be asked here: what is called as no file of data is, is a folder.
     """
     if workplace().host:
-        return _suffix(path) not in _KINDS.keys() - {""} | _FILES.keys()
+        return not is_file_of_data(path)
     return QFileInfo(path).isDir()
 
 

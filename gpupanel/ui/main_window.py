@@ -109,6 +109,7 @@ class MainWindow(QMainWindow):
 
     def _bind_host(self, connection: "HostConnection") -> None:
         # Here and not above: most windows work on this machine.
+        from gpupanel.ui.bindings.drops import Drops
         from gpupanel.ui.bindings.host_binding import HostBinding, leave_out
         from gpupanel.ui.host.strip import HostStrip
 
@@ -116,7 +117,7 @@ class MainWindow(QMainWindow):
         self._rows.insertWidget(0, strip)
         folder, history = core.folder_watch, self.parts[HistoryBinding]
         # It ends last of all: what is asked there is answered until then.
-        told = (history, folder, core.session_page, core.runs)
+        told = (history, folder, core.session_page, core.runs, self.parts[Drops])
         self.parts.add(HostBinding(connection, strip, *told, self), ending=StopRank.RUN)
         leave_out(core.actions, core.live_page)
 

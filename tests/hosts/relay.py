@@ -23,8 +23,8 @@ class Relay:
     def __init__(self, target: int = 0, bytes_per_s: float = 0.0, delay_s: float = 0.0) -> None:
         self.target, self.bytes_per_s, self.delay_s = target, bytes_per_s, delay_s
         self.is_cut = False
-        self.bytes_back = 0
-        """From the target, of all connections."""
+        self.bytes_back = self.bytes_sent = 0
+        """From the target and to it, of all connections."""
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.port = int(self._listening.getsockname()[1])
         self._open: list[socket.socket] = []
@@ -100,6 +100,8 @@ class Relay:
                         break
                     if is_back:
                         self.bytes_back += len(piece)
+                    else:
+                        self.bytes_sent += len(piece)
                     free_s = max(free_s, time.monotonic())
                     if self.bytes_per_s:
                         free_s += len(piece) / self.bytes_per_s

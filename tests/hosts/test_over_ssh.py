@@ -348,7 +348,7 @@ def test_that_a_host_without_gpupanel_is_said_to_have_none(lab):
     wait_until(lambda: host.link.state.kind is LinkCondition.REFUSED)
     assert host.link.state.problem.code == "host_without_gpupanel"
     with pytest.raises(ProblemError):
-        host.folder("")
+        host.files.folder("")
 
 
 def test_that_a_host_that_is_not_reached_is_named_with_what_ssh_says(lab):
@@ -373,9 +373,9 @@ def test_that_folders_there_are_listed(lab):
     (lab.folder / "there" / "a.csv").write_text("a,b\n")
     (lab.folder / "there" / ".hidden").write_text("")
     host = lab.connected()
-    listing = host.folder(str(lab.folder / "there"))
+    listing = host.files.folder(str(lab.folder / "there"))
     names = [entry.name for entry in listing.entries]
     assert names.index("pictures") < names.index("a.csv")
     assert ".hidden" not in names
     with pytest.raises(ProblemError):
-        host.folder("/nowhere/at/all")
+        host.files.folder("/nowhere/at/all")

@@ -1,5 +1,6 @@
 """The window on another machine: whose it is is said, and what is pressed happens there."""
 
+import shutil
 from functools import partial
 
 import pytest
@@ -18,12 +19,15 @@ from gpupanel.hosts.here.link_state import LinkCondition
 from gpupanel.runs.launcher import create_run
 from gpupanel.runs.questions.question import ask_children_by
 from gpupanel.runs.queue.queue_files import QueueFiles
+from gpupanel.ui.bindings.drops import Drops
 from gpupanel.ui.bindings.queue_binding import QueueBinding
 from gpupanel.ui.dialogs.new_sweep_dialog import NewSweepDialog
 from gpupanel.ui.dialogs.sweeps_dialog import SweepsDialog
 from gpupanel.ui.host.connection import HostConnection
+from gpupanel.ui.host.copy_dialog import CopyDialog
 from gpupanel.ui.host.files_dialog import HostFilesDialog
 from gpupanel.ui.host.strip import HostStrip
+from gpupanel.ui.inputs.file_chooser import file_chooser
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.panels.evaluation_panel.predictions_view import PredictionsView
 from gpupanel.ui.panels.runs_panel import RunsPanel
@@ -175,16 +179,6 @@ def test_that_what_works_on_this_machine_alone_is_refused_by_name(window):
     assert "lab" in refused.value.problems[0].message
 
 
-def test_that_dropped_files_of_this_machine_are_refused_by_name(window, tmp_path):
-    from gpupanel.ui.bindings.drops import Drops
-
-    refused = []
-    drops = window.parts[Drops]
-    drops.refused.connect(refused.append)
-    drops.take((str(tmp_path),))
-    assert refused[0][0].code == "drop_elsewhere"
-
-
 def test_that_panels_take_no_files_of_this_machine(window, tmp_path):
     (tmp_path / "a").mkdir()
     dropped = QMimeData()
@@ -265,3 +259,53 @@ def test_that_a_sweep_is_started_there_and_listed_here(qtbot, window, connection
     assert shown.chosen_sweep() == there.name
     assert there in queue.read().sweeps
     shown.close()
+
+
+@pytest.mark.skipif(shutil.which("rsync") is None, reason="rsync is not installed")
+def test_that_a_dropped_folder_is_copied_there_and_chosen(qtbot, window, lab, tmp_path):  # noqa: F811
+    flowers = tmp_path / "laptop" / "flowers"
+    for name in ("rose", "tulip"):
+        (flowers / name).mkdir(parents=True)
+        (flowers / name / "a.png").write_bytes(b"content")
+    window.parts[Drops].take((str(flowers),))
+    dialog = window.findChild(CopyDialog)
+    copy = dialog.findChild(QPushButton, "copy_go")
+    dialog.findChild(QLineEdit, "copy_folder").setText(str(lab.folder / "there" / "data"))
+    dialog._on_edited()
+    qtbot.waitUntil(copy.isEnabled, timeout=START_UP_MS)
+    assert dialog.findChild(QLabel, "copy_size").text() == "2 files, 14 bytes"
+    qtbot.mouseClick(copy, Qt.MouseButton.LeftButton)
+    there = lab.folder / "there" / "data" / "flowers"
+    qtbot.waitUntil(
+        lambda: window.session.profile.data.chosen_path == str(there), timeout=START_UP_MS
+    )
+    assert (there / "rose" / "a.png").read_bytes() == b"content"
+
+
+def test_that_files_copied_from_the_dialog_of_the_host_are_chosen(qtbot, window, tmp_path):
+    field = window.session_page.data
+    chooser = file_chooser(field, "Choose the data", "", QFileDialog.FileMode.Directory)
+    chooser.open()
+    (tmp_path / "flowers").mkdir()
+    (tmp_path / "flowers" / "a.png").write_bytes(b"content")
+    chooser.copyRequested.emit([str(tmp_path / "flowers")])
+    dialog = chooser.findChild(CopyDialog)
+    with qtbot.waitSignal(chooser.fileSelected) as chosen:
+        dialog.copied.emit(("/data/flowers",))
+    assert chosen.args == ["/data/flowers"]
+    dialog.close()
+
+
+def test_that_a_run_and_a_program_of_this_machine_are_refused_by_name(window, tmp_path):
+    refused, offered = [], []
+    drops = window.parts[Drops]
+    drops.refused.connect(refused.append)
+    drops.copyOffered.connect(offered.append)
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "events.jsonl").write_text("")
+    (tmp_path / "train.py").write_text("")
+    (tmp_path / "notes.txt").write_text("")
+    for name in ("run", "train.py", "notes.xyz"):
+        drops.take((str(tmp_path / name),))
+    assert [problems[0].code for problems in refused] == ["drop_elsewhere"] * 3
+    assert not offered

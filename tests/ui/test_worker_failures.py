@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from threading import Event
+from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import QMetaMethod, QObject, QThread, SignalInstance
@@ -157,7 +158,8 @@ def _listing_a_folder_of_a_host(
     error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Case:
     failing = _Failing(error, lambda path: path)
-    monkeypatch.setattr(this_machine.ThisMachine, "folder", lambda _machine, path: failing(path))
+    host = SimpleNamespace(host="lab", files=SimpleNamespace(folder=failing))
+    monkeypatch.setattr(host_folders, "other_machine", lambda: host)
     folders = host_folders.HostFolders()
     return Case(folders, lambda: folders.list("/"), folders.refused, folders.listed, failing)
 

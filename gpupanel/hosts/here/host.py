@@ -21,6 +21,7 @@ from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.hosts import code
 from gpupanel.hosts.here.devices import HostDevices
 from gpupanel.hosts.here.exports import HostExports
+from gpupanel.hosts.here.files import HostFiles
 from gpupanel.hosts.here.link import Following, Link
 from gpupanel.hosts.here.link_state import LinkCondition, LinkState
 from gpupanel.hosts.here.mirror import Mirror
@@ -33,15 +34,12 @@ from gpupanel.hosts.operations.machine import (
     CHILD,
     DOCTOR,
     END,
-    FILES,
     FOLDER,
     IMPORT,
     SUPPORT,
     ChildOutput,
     ChildWanted,
     EndWanted,
-    FolderListing,
-    FolderWanted,
     SupportWanted,
 )
 from gpupanel.hosts.operations.operation import Nothing
@@ -105,6 +103,7 @@ class OtherMachine:
         self.devices = HostDevices(self.link)
         self.exports = HostExports(self.link, self.paths)
         self.tools = HostTools(self.link, self.paths)
+        self.files = HostFiles(self.link)
         sweeps = self.mirror.runs_dir / SWEEPS
         self._sweeps = HostSweeps(self.link, self.paths, sweeps, self._take_trusted)
         self._queue = HostQueue(self.link, self.paths, self._take_trusted)
@@ -357,10 +356,6 @@ class OtherMachine:
         """End a process there that holds memory of a GPU."""
         wanted = EndWanted(process=process, run_processes=run_processes, by_force=by_force)
         self.link.call(END, wanted)
-
-    def folder(self, path: str) -> FolderListing:
-        """What is in a folder there; empty: in the person's home."""
-        return self.link.call(FILES, FolderWanted(path=path))
 
     def variables(self) -> dict[str, str]:
         """What this process is to find its folders by, while it works on the host."""

@@ -12,7 +12,6 @@ PROGRAM: Final = "gpupanel"
 _NAME: Final = re.compile(r"[^-\s\x00-\x20][^\s\x00-\x20]{0,254}")
 _OPTIONS: Final = (
     "-T",
-    "-C",
     # A cable that was pulled is noticed within 15 s.
     *("-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3"),
     # Whatever ports the person forwards by their configuration belong to their terminal.
@@ -48,7 +47,12 @@ def ssh_command(host: str, program: str = PROGRAM, *, asks: bool = True) -> tupl
     # The folder of pipx and of pip's user installs, which a shell that is no login's may lack.
     script = f'PATH="$HOME/.local/bin:$PATH"; export PATH; exec {shlex.quote(program)} serve'
     batch = () if asks else _ASKS_NOTHING
-    return ("ssh", *_OPTIONS, *batch, "--", host, shlex.join(("sh", "-ec", script)))
+    return ("ssh", *_OPTIONS, "-C", *batch, "--", host, shlex.join(("sh", "-ec", script)))
+
+
+def ssh_words() -> str:
+    """The same ``ssh`` for another program that takes it as words of one text."""
+    return shlex.join(("ssh", *_OPTIONS))
 
 
 def is_for_a_person(exit_code: int | None, said: str) -> bool:

@@ -97,6 +97,34 @@ class FolderListing(Value):
     is_whole: bool = True
 
 
+class PlaceWanted(Value):
+    """A folder there into which files are to be copied.
+
+    Attributes:
+        path: As a person writes it, with ``~`` for their home there.
+        names: Of the files and folders.
+        is_made: It is to be made where it is not there.
+    """
+
+    path: Annotated[str, Field(max_length=4096)]
+    names: Annotated[tuple[str, ...], Field(max_length=100_000)] = ()
+    is_made: bool = False
+
+
+class PlaceFound(Value):
+    """What is there.
+
+    Attributes:
+        path: Absolute.
+        taken: Which of the names stand there already.
+        free_bytes: Of its disk.
+    """
+
+    path: Annotated[str, Field(max_length=4096)]
+    taken: Annotated[tuple[str, ...], Field(max_length=100_000)] = ()
+    free_bytes: Annotated[int, Field(ge=0)] = 0
+
+
 class Word(Value):
     """What is wrong with what was asked about; ``None``: nothing is."""
 
@@ -110,4 +138,5 @@ END: Final = Operation("end", EndWanted, Nothing, Nothing)
 FOLDER: Final = Operation("folder", Nothing, Nothing, Word)
 IMPORT: Final = Operation("import", Nothing, Nothing, Word)
 FILES: Final = Operation("files", FolderWanted, Nothing, FolderListing)
+PLACE: Final = Operation("place", PlaceWanted, Nothing, PlaceFound)
 DOCTOR: Final = Operation("doctor", Nothing, Nothing, DoctorReport)

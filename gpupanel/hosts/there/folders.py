@@ -1,6 +1,8 @@
 """Folders of the host, for a person who chooses data there."""
 
+import errno
 import os
+import shutil
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
@@ -8,7 +10,13 @@ from threading import Event
 from typing import Final
 
 from gpupanel.domain.problem import ProblemError
-from gpupanel.hosts.operations.machine import FolderEntry, FolderListing, FolderWanted
+from gpupanel.hosts.operations.machine import (
+    FolderEntry,
+    FolderListing,
+    FolderWanted,
+    PlaceFound,
+    PlaceWanted,
+)
 from gpupanel.hosts.operations.operation import Nothing
 from gpupanel.runs.directory.disk_problems import disk_problem
 
@@ -36,6 +44,26 @@ def list_folder(
     return FolderListing(
         path=str(folder.absolute()), entries=tuple(told), is_whole=len(told) == len(entries)
     )
+
+
+def find_place(wanted: PlaceWanted, _say: Callable[[Nothing], None], _dropped: Event) -> PlaceFound:
+    """Where files are to be copied to, which is made where that is wanted.
+
+    Raises:
+        ProblemError: It cannot be made, or is no folder.
+    """
+    path = Path(os.path.expanduser(wanted.path or "~")).absolute()  # noqa: PTH111 - see above
+    try:
+        if wanted.is_made:
+            path.mkdir(parents=True, exist_ok=True)
+        nearest = next(each for each in (path, *path.parents) if each.exists())
+        if not nearest.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(nearest))
+        free = shutil.disk_usage(nearest).free
+    except OSError as error:
+        raise ProblemError(disk_problem(error, path)) from error
+    taken = tuple(name for name in wanted.names if os.path.lexists(path / name))
+    return PlaceFound(path=str(path), taken=taken, free_bytes=free)
 
 
 def _entry(found: "os.DirEntry[str]") -> FolderEntry:

@@ -13,6 +13,7 @@ from gpupanel.hosts.operations.machine import (
     FILES,
     FOLDER,
     IMPORT,
+    PLACE,
     SUPPORT,
 )
 from gpupanel.hosts.operations.operation import Operation
@@ -25,7 +26,7 @@ from gpupanel.hosts.there import actions, tools
 from gpupanel.hosts.there.child import ask_module
 from gpupanel.hosts.there.devices import tell_devices
 from gpupanel.hosts.there.exports import export_curves, export_model, export_predictions, export_run
-from gpupanel.hosts.there.folders import list_folder
+from gpupanel.hosts.there.folders import find_place, list_folder
 from gpupanel.hosts.there.followed_run import follow_run
 from gpupanel.hosts.there.outlined_runs import tell_runs
 from gpupanel.hosts.there.queue import act_on_queue, tell_queue
@@ -48,6 +49,7 @@ SERVED: Final[tuple[tuple[Operation[Any, Any, Any], Work], ...]] = (
     (IMPORT, actions.tensorflow),
     (DOCTOR, actions.doctor),
     (FILES, list_folder),
+    (PLACE, find_place),
     (EXPORT, export_model),
     (RUN_FILE, export_run),
     (PREDICTIONS, export_predictions),

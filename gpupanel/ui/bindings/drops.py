@@ -8,7 +8,7 @@ from PySide6.QtCore import QFileInfo, QObject, Signal
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.visible_text import visible_line
-from gpupanel.ui.dropped_files import is_program
+from gpupanel.ui.dropped_files import is_file_of_data, is_program
 from gpupanel.ui.panels.data_panel import DataPanel
 from gpupanel.ui.panels.model_panel import ModelPanel
 from gpupanel.ui.workers.workplace import workplace
@@ -35,6 +35,8 @@ class Drops(QObject):
     """The session has other data, or another model."""
     refused = Signal(object)
     """Problems: nothing here takes such files."""
+    copyOffered = Signal(object)
+    """Data or models of this machine, which another one is to have: their paths, a tuple."""
 
     def __init__(
         self,
@@ -52,18 +54,21 @@ class Drops(QObject):
 
     def take(self, paths: tuple[str, ...]) -> None:
         """Do what was meant, or report that nothing can be done with these."""
-        host = workplace().host
-        if host and not paths[0].lower().endswith(".toml"):
-            self.refused.emit((_elsewhere(host),))
-            return
         first = Path(paths[0])
         is_folder = QFileInfo(paths[0]).isDir()
         is_profile = len(paths) == 1 and first.suffix.lower() == ".toml"
-        if (is_profile or is_program(paths)) and not is_folder:
+        if workplace().host and (is_folder or not is_profile):
+            self._offer(paths)
+        elif (is_profile or is_program(paths)) and not is_folder:
             self._open_file(first)
         elif len(paths) == 1 and is_folder and _is_run(first):
             self._open_run(first)
-        elif self._data.can_take(paths):
+        else:
+            self.choose(paths)
+
+    def choose(self, paths: tuple[str, ...]) -> None:
+        """Choose what is on the machine that is worked on, or report that nothing takes it."""
+        if self._data.can_take(paths):
             self._leave_program()
             self._data.take(paths)
             self.chosen.emit()
@@ -74,6 +79,15 @@ class Drops(QObject):
         else:
             self.refused.emit((_refusal(paths),))
 
+    def _offer(self, paths: tuple[str, ...]) -> None:
+        """Of what is on this machine data and models can be copied to the host."""
+        is_data = all(QFileInfo(path).isDir() or is_file_of_data(path) for path in paths)
+        is_opened = is_program(paths) or (len(paths) == 1 and _is_run(Path(paths[0])))
+        if not is_opened and (is_data or self._model.can_take(paths)):
+            self.copyOffered.emit(paths)
+        else:
+            self.refused.emit((_elsewhere(workplace().host),))
+
 
 def _is_run(folder: Path) -> bool:
     layout = RunLayout(folder)
@@ -83,8 +97,9 @@ def _is_run(folder: Path) -> bool:
 def _elsewhere(host: str) -> Problem:
     return Problem(
         code="drop_elsewhere",
-        message=f"What was dropped is on this machine, and this window works on {host}.",
-        hint=f"Copy it there (rsync -a FOLDER {host}:), then choose it with Browse.",
+        message=f"What was dropped is on this machine, and this window works on {host}: only "
+        "profiles are opened from here, and data and models copied there.",
+        hint="Open runs and programs of this machine in a window without --host.",
     )
 
 

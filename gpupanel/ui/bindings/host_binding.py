@@ -1,9 +1,11 @@
 """Binds a window to the host that it works on: what is said of it, and what is left out."""
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtWidgets import QWidget
 
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.hosts.here.link_state import LinkCondition, LinkState
+from gpupanel.ui.bindings.drops import Drops
 from gpupanel.ui.bindings.history_binding import HistoryBinding
 from gpupanel.ui.host.connection import HostConnection
 from gpupanel.ui.host.strip import HostStrip
@@ -24,7 +26,8 @@ class HostBinding(QObject):
         folder: Asks whether runs can be kept there.
         page: Reads the data of the session, and says where a model is saved.
         runs: Says where the runs are kept.
-        parent: The window.
+        drops: Says which files of this machine are wanted there, and chooses them.
+        window: What dialogs stand before.
     """
 
     def __init__(
@@ -35,9 +38,12 @@ class HostBinding(QObject):
         folder: FolderWatch,
         page: SessionPage,
         runs: RunsPage,
-        parent: QObject,
+        drops: Drops,
+        window: QWidget,
     ) -> None:
-        super().__init__(parent)
+        super().__init__(window)
+        self._window, self._drops = window, drops
+        drops.copyOffered.connect(self._offer_copy)
         self._connection, self._strip, self._folder = connection, strip, folder
         self._page, self._runs = page, runs
         self._was_cut = False
@@ -52,6 +58,16 @@ class HostBinding(QObject):
     def stop(self) -> None:
         """Let the connection go; runs on the host go on."""
         self._connection.stop()
+
+    @Slot(object)
+    def _offer_copy(self, paths: tuple[str, ...]) -> None:
+        # Here and not above: most windows on a host copy nothing.
+        from gpupanel.ui.host.copy_dialog import CopyDialog
+
+        dialog = CopyDialog(paths, self._window)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.copied.connect(self._drops.choose)
+        dialog.open()
 
     @Slot()
     def _show_now(self) -> None:

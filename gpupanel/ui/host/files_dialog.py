@@ -1,6 +1,7 @@
-"""Choosing files of the host: its folders are listed here, and nothing is copied."""
+"""Choosing files of the host, whose folders are listed; files of here can be copied there."""
 
 import re
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from PySide6.QtCore import Qt, Signal, Slot
@@ -47,6 +48,8 @@ class HostFilesDialog(QDialog):
     """A person chose this path."""
     filesSelected = Signal(list)
     """A person chose these paths."""
+    copyRequested = Signal(list)
+    """These paths of this machine are to be copied to the host, and chosen then."""
 
     def __init__(
         self, parent: QWidget | None, title: str, start: str, mode: _Mode, file_filter: str = ""
@@ -54,7 +57,7 @@ class HostFilesDialog(QDialog):
         super().__init__(parent)
         self.setObjectName("host_files")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._mode = mode
+        self._mode, self._filter = mode, file_filter
         self._suffixes = tuple(re.findall(r"\*(\.[\w.]+)", file_filter.lower()))
         self._folders = HostFolders(self)
         self.setWindowTitle(f"{title} on {self._folders.host}")
@@ -86,6 +89,12 @@ class HostFilesDialog(QDialog):
         self._choose.setDefault(True)
         self._choose.clicked.connect(self._take_chosen)
         self._buttons.addButton(self._choose, QDialogButtonBox.ButtonRole.AcceptRole)
+        self._copy = QPushButton("Copy from &this machine…", self)
+        self._copy.setObjectName("host_files_copy")
+        self._copy.setToolTip(wrapped("Copies files of this machine to the host, and chooses them"))
+        self._copy.setAutoDefault(False)
+        self._copy.clicked.connect(self._choose_here)
+        self._buttons.addButton(self._copy, QDialogButtonBox.ButtonRole.ActionRole)
         self._buttons.rejected.connect(self.reject)
         self._compose()
         self._folder = ""
@@ -175,11 +184,25 @@ class HostFilesDialog(QDialog):
             paths = [self._folder]
         if not paths:
             return
+        self.take(paths)
+
+    @Slot(object)
+    def take(self, paths: Sequence[str]) -> None:
+        """Choose these."""
         self.accept()
         if self._mode is _Mode.ExistingFiles:
-            self.filesSelected.emit(paths)
+            self.filesSelected.emit([*paths])
         else:
             self.fileSelected.emit(paths[0])
+
+    @Slot()
+    def _choose_here(self) -> None:
+        dialog = QFileDialog(self, "Copy from this machine", "", self._filter)
+        dialog.setFileMode(self._mode)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly, self._mode is _Mode.Directory)
+        dialog.filesSelected.connect(self.copyRequested)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
 
     def _path_of(self, entry: FolderEntry) -> str:
         return str(PurePosixPath(self._folder) / entry.name)

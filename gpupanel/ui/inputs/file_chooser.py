@@ -1,11 +1,15 @@
 """The dialog in which a person chooses files: of this machine, or of the host that is worked on."""
 
-from typing import Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import SignalInstance
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from gpupanel.ui.workers.workplace import workplace
+
+if TYPE_CHECKING:
+    from gpupanel.ui.host.files_dialog import HostFilesDialog
 
 
 class FileChooser(Protocol):
@@ -41,9 +45,20 @@ def file_chooser(
         # Here and not above: most windows work on this machine.
         from gpupanel.ui.host.files_dialog import HostFilesDialog
 
-        return HostFilesDialog(parent, title, start, mode, file_filter)
+        there = HostFilesDialog(parent, title, start, mode, file_filter)
+        there.copyRequested.connect(partial(_copy, there))
+        return there
     dialog = QFileDialog(parent, title, start, file_filter)
     dialog.setFileMode(mode)
     dialog.setOption(QFileDialog.Option.ShowDirsOnly, mode is QFileDialog.FileMode.Directory)
     dialog.finished.connect(dialog.deleteLater)
     return dialog
+
+
+def _copy(chooser: "HostFilesDialog", paths: list[str]) -> None:
+    """Copy files of this machine to the host, and choose them there."""
+    from gpupanel.ui.host.copy_dialog import CopyDialog
+
+    dialog = CopyDialog(paths, chooser)
+    dialog.copied.connect(chooser.take)
+    dialog.open()

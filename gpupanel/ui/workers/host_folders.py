@@ -5,7 +5,7 @@ from functools import partial
 from PySide6.QtCore import QObject, Signal
 
 from gpupanel.ui.workers.facade import WorkerFacade
-from gpupanel.ui.workers.workplace import workplace
+from gpupanel.ui.workers.workplace import other_machine
 
 
 class HostFolders(WorkerFacade):
@@ -16,9 +16,9 @@ class HostFolders(WorkerFacade):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__("folders of the host", parent)
-        self.host = workplace().host
+        self.host = other_machine().host
 
     def list(self, path: str) -> None:
         """List a folder; ``listed`` or ``refused`` follows."""
         self.drop()
-        self.submit(partial(workplace().folder, path), self.listed.emit)
+        self.submit(partial(other_machine().files.folder, path), self.listed.emit)

@@ -31,7 +31,6 @@ from gpupanel.runs.user_sweeps import UserSweeps
 
 if TYPE_CHECKING:
     from gpupanel.devices.doctor.report import DoctorReport
-    from gpupanel.hosts.operations.machine import FolderListing
     from gpupanel.planning.own_data import Pretrained
     from gpupanel.runs.tools.tracing.tracing import RunTraces
 
@@ -267,10 +266,6 @@ class ThisMachine:
         from gpupanel.runs.examination import examine
 
         return examine(cancelled=cancelled)
-
-    def folder(self, path: str) -> "FolderListing":
-        """Nothing asks this machine so: its dialogs are the system's."""
-        raise NotImplementedError(path)
 
 
 def _nothing() -> None:

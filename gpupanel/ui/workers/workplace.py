@@ -52,6 +52,13 @@ def workplace() -> "Workplace":
     return _place[0]
 
 
+def other_machine() -> "OtherMachine":
+    """The host that is worked on; asked only by what is shown where there is one."""
+    place = workplace()
+    assert not isinstance(place, ThisMachine)
+    return place
+
+
 def work_on(place: "Workplace") -> None:
     """Work on that machine from now on; said before there is a window."""
     _place[0] = place
