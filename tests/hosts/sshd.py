@@ -100,7 +100,10 @@ def start_sshd(folder: Path, variables: dict[str, str], through_port: int | None
     ssh.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {folder}/ssh_config "$@"\n')
     command = bin_folder / "gpupanel-there"
     root = Path(__file__).resolve().parents[2]
-    command.write_text(f'#!/bin/sh\nPYTHONPATH={root} exec {sys.executable} -P -m gpupanel "$@"\n')
+    home = folder.with_name("there")  # no test writes into that of whoever runs it
+    command.write_text(
+        f'#!/bin/sh\nHOME={home} PYTHONPATH={root} exec {sys.executable} -P -m gpupanel "$@"\n'
+    )
     for each in (ssh, command):
         each.chmod(0o755)
     with (folder / "sshd.log").open("wb") as log:

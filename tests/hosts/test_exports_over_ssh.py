@@ -34,7 +34,7 @@ def copied(lab: Lab) -> tuple[RunLayout, RunLayout]:
     layout = long_run(lab.runs_dir, REPORTS)
     host = lab.connected()
     copy = RunLayout(host.runs_dir / layout.root.name)
-    wait_until(lambda: copy.profile.exists())
+    wait_until(lambda: all(each.exists() for each in (copy.profile, copy.plan, copy.events)))
     return layout, copy
 
 

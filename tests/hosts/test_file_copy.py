@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-import time
 from pathlib import Path
 from threading import Event, Thread
 
@@ -80,7 +79,12 @@ def test_that_it_is_told_how_far_it_is(lab, flowers):
 def test_that_a_copy_that_was_cut_goes_on_where_it_was(lab, flowers):
     there = lab.folder / "there" / "data"
     lab.relay.bytes_per_s = LARGE / 4.0
-    thread = Thread(target=lambda: (time.sleep(3.0), lab.relay.cut()))
+
+    def cut() -> None:
+        wait_until(lambda: lab.relay.bytes_sent > 0.6 * LARGE)
+        lab.relay.cut()
+
+    thread = Thread(target=cut)
     thread.start()
     with pytest.raises(ProblemError) as refused:
         copied(lab, flowers)

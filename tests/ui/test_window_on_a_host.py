@@ -282,6 +282,33 @@ def test_that_a_dropped_folder_is_copied_there_and_chosen(qtbot, window, lab, tm
     assert (there / "rose" / "a.png").read_bytes() == b"content"
 
 
+@pytest.mark.skipif(shutil.which("rsync") is None, reason="rsync is not installed")
+def test_that_nothing_is_copied_to_a_folder_that_is_written_no_more(
+    qtbot,
+    window,
+    lab,  # noqa: F811
+    tmp_path,
+):
+    (tmp_path / "a.png").write_bytes(b"content")
+    dialog = CopyDialog((str(tmp_path / "a.png"),), window)
+    dialog.open()
+    copy, folder = (
+        dialog.findChild(QPushButton, "copy_go"),
+        dialog.findChild(QLineEdit, "copy_folder"),
+    )
+    qtbot.waitUntil(copy.isEnabled, timeout=START_UP_MS)
+    dialog._look()  # asked once more, about the first folder
+    folder.setFocus()
+    folder.selectAll()
+    qtbot.keyClicks(folder, str(lab.folder / "there" / "data"))
+    assert not copy.isEnabled()
+    qtbot.waitUntil(copy.isEnabled, timeout=START_UP_MS)
+    with qtbot.waitSignal(dialog.copied, timeout=START_UP_MS) as copied:
+        qtbot.mouseClick(copy, Qt.MouseButton.LeftButton)
+    assert copied.args == [(str(lab.folder / "there" / "data" / "a.png"),)]
+    assert (lab.folder / "there" / "data" / "a.png").read_bytes() == b"content"
+
+
 def test_that_files_copied_from_the_dialog_of_the_host_are_chosen(qtbot, window, tmp_path):
     field = window.session_page.data
     chooser = file_chooser(field, "Choose the data", "", QFileDialog.FileMode.Directory)

@@ -14,6 +14,7 @@ STARTING = {
     "devices/conversation.py",
     "devices/private_network.py",
     "hosts/here/link.py",  # the person's own ssh
+    "hosts/here/file_copy.py",  # their rsync
     "runs/detached.py",
     "runs/following/event_tail.py",
     "runs/cluster/driver_process.py",

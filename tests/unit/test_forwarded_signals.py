@@ -22,6 +22,8 @@ STAY = {
     "DoctorBinding.selfTestRequested": "the dialog is made as it is first opened",
     "EvaluationPanel.examplesRequested": "the evaluation is made with the first result",
     "EvaluationPanel.folderRequested": "the list of predictions is made with the first result",
+    "EvaluationPanel.saveRequested": "the list of predictions is made with the first result",
+    "HostFilesDialog.copyRequested": "the dialog of files of here is made as it is asked for",
     "TimePlot.timeRangeReset": "the canvas is made as there is something to draw",
 }
 LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)

@@ -118,3 +118,7 @@ def _taken_whole(output: Path, cancelled: Event) -> Iterator[Callable[[FilePiece
                 raise NotWantedError
     except OSError as error:
         raise ProblemError(disk_problem(error, output)) from error
+    except ProblemError as error:
+        if cancelled.is_set():
+            raise NotWantedError from error  # which the host may say in its own words
+        raise

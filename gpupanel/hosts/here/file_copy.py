@@ -155,7 +155,7 @@ def copy_files(
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=log,
-                env={**child_environment(os.environ), "LC_ALL": "C"},
+                env=child_environment(os.environ, {"LC_ALL": "C"}),
                 cwd=WORKING_DIRECTORY,
                 start_new_session=True,
             )

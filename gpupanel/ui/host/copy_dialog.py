@@ -23,13 +23,13 @@ from typing_extensions import override
 
 from gpupanel.domain.number_text import byte_size, count, duration
 from gpupanel.domain.problem import Problem
-from gpupanel.domain.problem_text import problem_sentences
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.hosts.here.file_copy import CopyProgress, CopySize, measured
 from gpupanel.hosts.operations.machine import PlaceFound
 from gpupanel.ui.host.files_dialog import HostFilesDialog
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import ElidedLabel, ProseLabel, Tone, set_role, set_tone
+from gpupanel.ui.widgets.problem_list import ProblemList
 from gpupanel.ui.widgets.screen_fit import resize_within_screen
 from gpupanel.ui.widgets.tips import wrapped
 from gpupanel.ui.workers.facade import WorkerFacade
@@ -104,6 +104,8 @@ class CopyDialog(QDialog):
         self._browse.setAutoDefault(False)
         self._note = ProseLabel()
         self._note.setObjectName("copy_note")
+        self._problems = ProblemList(self)
+        self._problems.hide()
         self._bar = QProgressBar(self)
         self._bar.setRange(0, _STEPS)
         self._bar.setTextVisible(False)
@@ -119,10 +121,10 @@ class CopyDialog(QDialog):
         self._buttons.addButton(self._go, QDialogButtonBox.ButtonRole.ActionRole)
 
     def _compose(self) -> None:
-        to, where = QLabel("&To"), QHBoxLayout()
+        to = QLabel(f"&Folder on {visible_line(self._machine.host)}")
         to.setBuddy(self._folder)
+        where = QHBoxLayout()
         where.setSpacing(GRID)
-        where.addWidget(to)
         where.addWidget(self._folder, 1)
         where.addWidget(self._browse)
         layout = QVBoxLayout(self)
@@ -130,8 +132,10 @@ class CopyDialog(QDialog):
         layout.setSpacing(GRID)
         layout.addWidget(self._what)
         layout.addWidget(self._how_much)
+        layout.addWidget(to)
         layout.addLayout(where)
         layout.addWidget(self._note)
+        layout.addWidget(self._problems)
         layout.addStretch(1)
         for part in (self._bar, self._done_words):
             # It has its room before, so that nothing moves once files are copied.
@@ -141,7 +145,7 @@ class CopyDialog(QDialog):
             part.hide()
             layout.addWidget(part)
         layout.addWidget(self._buttons)
-        resize_within_screen(self, 64 * GRID, 30 * GRID)
+        resize_within_screen(self, 64 * GRID, 44 * GRID)
 
     # What, and where to.
 
@@ -161,6 +165,7 @@ class CopyDialog(QDialog):
 
     @Slot()
     def _on_edited(self) -> None:
+        self._placing.drop()  # an answer about another folder is none
         self._place = None
         self._go.setEnabled(False)
         self._look_soon.start()
@@ -244,7 +249,7 @@ class CopyDialog(QDialog):
         if warning is None:
             self._take()
             return
-        self._say(problem_sentences(warning), Tone.WARNING, warning.detail)
+        self._show_problems((warning,))
         self._go.setText("&Use what was copied")
         self._go.setEnabled(True)
 
@@ -267,13 +272,15 @@ class CopyDialog(QDialog):
 
     @Slot(object)
     def _show_problems(self, problems: tuple[Problem, ...]) -> None:
-        details = "\n".join(each.detail for each in problems if each.detail)
-        self._say(" ".join(map(problem_sentences, problems)), Tone.ERROR, details)
+        self._note.hide()
+        self._problems.setProblems(problems)
+        self._problems.show()
 
-    def _say(self, words: str, tone: Tone, detail: str = "") -> None:
+    def _say(self, words: str, tone: Tone) -> None:
+        self._problems.hide()
         set_tone(self._note, tone)
         self._note.setProse(words)
-        self._note.setToolTip(wrapped(detail) if detail else "")
+        self._note.show()
 
 
 def _size_words(size: CopySize) -> str:

@@ -94,7 +94,7 @@ class HostFilesDialog(QDialog):
         self._copy.setToolTip(wrapped("Copies files of this machine to the host, and chooses them"))
         self._copy.setAutoDefault(False)
         self._copy.clicked.connect(self._choose_here)
-        self._buttons.addButton(self._copy, QDialogButtonBox.ButtonRole.ActionRole)
+        self._buttons.addButton(self._copy, QDialogButtonBox.ButtonRole.ResetRole)
         self._buttons.rejected.connect(self.reject)
         self._compose()
         self._folder = ""
