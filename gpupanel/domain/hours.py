@@ -145,6 +145,18 @@ def until_text(moment_s: float | None, now_s: float) -> str:
     return f" until {moment_text(moment_s, now_s)}"
 
 
+def hours_text(begin_s: float | None, now_s: float) -> str:
+    """What is said of a run whose hours have ended: "hours begin 22:00"; empty: nothing.
+
+    Args:
+        begin_s: When they begin again, seconds since the epoch (UTC); ``None``: nobody knows.
+        now_s: The present moment, likewise.
+    """
+    if begin_s is None or begin_s <= now_s:
+        return ""
+    return f"hours begin {moment_text(begin_s, now_s)}"
+
+
 @dataclass(frozen=True, slots=True)
 class _Written:
     """One part between commas.

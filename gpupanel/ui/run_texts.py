@@ -1,8 +1,10 @@
 """The words for where a run stands."""
 
+import time
 from typing import assert_never
 
 from gpupanel.domain.events import Phase
+from gpupanel.domain.hours import hours_text
 from gpupanel.domain.number_text import byte_size
 from gpupanel.domain.outcome import Metrics, Outcome, SavedWork
 from gpupanel.domain.problem import Problem
@@ -79,7 +81,10 @@ def short_run_text(status: RunStatus) -> str:
     """What a run is doing, or how it ended."""
     if not status.has_ended:
         return phase_text(status)
-    return outcome_text(status.outcome, status.saved_work)
+    words = outcome_text(status.outcome, status.saved_work)
+    hours = status.hours_ended if status.outcome is Outcome.SUSPENDED else None
+    later = hours_text(None if hours is None else hours.begin_s, time.time())
+    return f"{words}, {later}" if later else words
 
 
 def status_text(status: RunStatus, until: str = "") -> str:
@@ -145,14 +150,15 @@ def card_text(status: RunStatus) -> str:
 
 def _end_text(status: RunStatus, until: str) -> str:
     """How the run ended; of a suspended one, that its devices can be used for something else."""
-    words = f"{short_run_text(status)}{until}"
     if not status.has_ended:
-        return words
+        return short_run_text(status)
+    outcome = outcome_text(status.outcome, status.saved_work)
+    words = f"{outcome}{until}" if until else short_run_text(status)
     ending = end_text(status.outcome, status.saved_work)
     if status.outcome is not Outcome.SUSPENDED:
         return ending or words
     if ending:
-        words = ending.replace(short_run_text(status), words, 1)
+        words = ending.replace(outcome, words, 1)
     elif status.checkpoint is not None:
         words = f"{words} at step {formatting.count(status.checkpoint.step)}"
     returned = status.memory_returned

@@ -1,5 +1,7 @@
 """What can be done about a run, and the words for it."""
 
+import time
+
 import pytest
 
 from gpupanel.domain.event_details import ReturnedMemory
@@ -9,6 +11,7 @@ from gpupanel.domain.events import (
     DownloadProgressed,
     EvaluationDone,
     FineTuningBegan,
+    HoursEnded,
     MemoryReturned,
     ModelSaved,
     Phase,
@@ -27,6 +30,7 @@ from gpupanel.ui.run_texts import (
     card_text,
     outcome_text,
     phase_text,
+    short_run_text,
     state_text,
     state_tone,
     status_text,
@@ -235,6 +239,20 @@ def test_that_a_suspended_run_says_that_its_devices_are_free():
     held = ReturnedMemory(device_key="GPU-1", freed_mib=10, still_held_mib=400)
     returned = MemoryReturned(time_s=2.0, seconds=5.0, devices=(held,))
     assert status_text(suspended.after(returned)) == "Suspended at step 1,234"
+
+
+def test_that_a_run_whose_hours_have_ended_says_when_they_begin():
+    later_s = time.time() + 3600.0
+    hours = HoursEnded(time_s=1.0, hours="22:00-07:00", begin_s=later_s)
+    suspended = ENDED.model_copy(update={"outcome": Outcome.SUSPENDED, "hours_ended": hours})
+    clock = time.strftime("%H:%M", time.localtime(later_s))
+    assert short_run_text(suspended) == f"Suspended, hours begin {clock}"
+    # Where it waits in the queue it continues then by itself.
+    assert status_text(suspended, f" until {clock}").startswith(f"Suspended until {clock};")
+    past = suspended.model_copy(
+        update={"hours_ended": hours.model_copy(update={"begin_s": later_s - 7200.0})}
+    )
+    assert short_run_text(past) == "Suspended"
 
 
 def test_that_the_end_of_an_evaluation_or_prediction_is_shown_with_what_was_found():

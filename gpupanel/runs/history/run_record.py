@@ -11,6 +11,7 @@ from gpupanel.domain.events import (
     Event,
     ExamplesDone,
     FitBegan,
+    HoursEnded,
     RunEnded,
     RunRestarted,
     RunStarted,
@@ -19,7 +20,7 @@ from gpupanel.domain.events import (
     UnknownEvent,
     decode_event,
 )
-from gpupanel.domain.outcome import Metrics
+from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import SCHEMA_VERSION
 from gpupanel.domain.run_layout import RunLayout
@@ -172,6 +173,7 @@ def _with_events(layout: RunLayout, summary: RunSummary, ends: EventEnds) -> Run
             "restarts": word.restarts,
             "active_s": word.lasted_s,
             "energy": word.energy,
+            "hours_begin_s": _hours_begin_s(ends) if word.outcome is Outcome.SUSPENDED else None,
         }
         if not is_known:
             changes["flaw"] = summary.flaw or flaws.newer(layout.name)
@@ -215,6 +217,14 @@ def _final_events(
             )
         if not ends.lengthen():
             return None, None, None
+
+
+def _hours_begin_s(ends: EventEnds) -> float | None:
+    """When the hours begin whose end has suspended the run; ``None``: something else has."""
+    ended, started = ends.last_of(HoursEnded), ends.last_of(RunStarted)
+    if ended is None or (started is not None and started[0] > ended[0]):
+        return None
+    return ended[1].begin_s
 
 
 def _is_claimed(ends: EventEnds, at: int, restart: RunRestarted) -> bool:

@@ -71,6 +71,8 @@ class RunSummary(Value):
             older version ran it.
         active_s: How long all of its segments lasted, without the time between them; ``None``: it
             still runs, or nobody counted them.
+        hours_begin_s: Of one that was suspended as its hours ended: when they begin again, seconds
+            since the epoch (UTC).
         flaw: Why not all of it can be shown: its directory is of a newer version, incomplete,
             damaged or unreadable.
     """
@@ -103,6 +105,7 @@ class RunSummary(Value):
     saved: SavedWork | None = None
     restarts: int | None = None
     active_s: float | None = None
+    hours_begin_s: float | None = None
     flaw: Problem | None = None
 
     @property

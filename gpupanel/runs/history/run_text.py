@@ -1,5 +1,8 @@
 """A run of a list as text: how it stands, and whether it is one that a person searches."""
 
+import time
+
+from gpupanel.domain.hours import hours_text
 from gpupanel.runs.following.end_text import short_end_text
 from gpupanel.runs.history.run_summary import RunSummary
 
@@ -15,8 +18,8 @@ _FLAWS = {
 def run_outcome_text(run: RunSummary) -> str:
     """How the run ended or how far it is, and what is odd about its folder.
 
-    "completed", "running, 45 %", "frozen", "ended without saving", "lost, files missing",
-    "unreadable"; empty: nothing is known.
+    "completed", "running, 45 %", "frozen", "ended without saving", "suspended, hours begin 22:00",
+    "lost, files missing", "unreadable"; empty: nothing is known.
     """
     words = []
     if run.is_running and run.problem is not None:
@@ -26,6 +29,8 @@ def run_outcome_text(run: RunSummary) -> str:
         words.append("running" if done is None else f"running, {int(done * 100.0)} %")
     elif run.outcome is not None:
         words.append(short_end_text(run.outcome, run.saved) or run.outcome.value)
+        if later := hours_text(run.hours_begin_s, time.time()):
+            words.append(later)
     if run.flaw is not None:
         words.append(_FLAWS[run.flaw.code])
     return ", ".join(words)

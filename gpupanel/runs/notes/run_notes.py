@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from gpupanel.domain import number_text
 from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.events import Event, ProblemReported, RunRestarted
+from gpupanel.domain.hours import hours_text
 from gpupanel.domain.notes import NoteKind
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem
@@ -110,7 +111,9 @@ def _came_to(summary: "RunSummary") -> str:
     metrics = ", ".join(f"{name} {number_text.number(known[name])}" for name in first)
     lasted = summary.lasted_s
     took = f"It took {number_text.duration(lasted)}." if lasted is not None else ""
-    return " ".join(each for each in (f"{metrics}." if metrics else "", took) if each)
+    later = hours_text(summary.hours_begin_s, time.time())
+    hours = f"Its {later}." if later else ""
+    return " ".join(each for each in (f"{metrics}." if metrics else "", took, hours) if each)
 
 
 def _summary(layout: RunLayout) -> "RunSummary":

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from gpupanel.domain.hours import (
     Hours,
     hours_of,
+    hours_text,
     joint_hours,
     moment_text,
     until_text,
@@ -180,6 +181,8 @@ def test_that_a_moment_is_said_as_short_as_nobody_mistakes_it():
     assert until_text(at("2026-11-30 22:00"), now) == " until 22:00"
     assert until_text(None, now) == ""
     assert until_text(now, now) == ""
+    assert hours_text(at("2026-11-30 22:00"), now) == "hours begin 22:00"
+    assert hours_text(None, now) == hours_text(now, now) == ""
 
 
 _MINUTES = st.integers(0, 7 * _DAY - 1)

@@ -233,6 +233,29 @@ def test_that_restarts_and_segments_are_those_of_the_last_word(runs_dir: Path) -
     assert (summary.restarts, summary.active_s, summary.lasted_s) == (None, None, 9_000.0)
 
 
+def test_that_a_run_says_when_the_hours_begin_whose_end_has_suspended_it(runs_dir: Path) -> None:
+    later_s = time.time() + 3600.0
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.step(3)
+        hours = events.HoursEnded(time_s=time.time(), hours="22:00-07:00", begin_s=later_s)
+        run.write(hours)
+        run.write(events.RunEnded(time_s=time.time(), outcome=Outcome.SUSPENDED))
+    found = only(runs_dir)
+    assert found.hours_begin_s == later_s
+    clock = time.strftime("%H:%M", time.localtime(later_s))
+    assert run_outcome_text(found) == f"suspended, hours begin {clock}"
+    # Started since, and suspended by a person.
+    with run.layout.events.open("a") as file:
+        for event in (
+            events.RunStarted(time_s=time.time(), supervisor_pid=1),
+            events.RunEnded(time_s=time.time(), outcome=Outcome.SUSPENDED),
+        ):
+            file.write(encode_event(event) + "\n")
+    assert only(runs_dir).hours_begin_s is None
+    assert run_outcome_text(only(runs_dir)) == "suspended"
+
+
 def test_that_what_a_run_in_progress_has_slept_and_what_was_before_it_was_resumed_is_no_time_of_it(
     runs_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
