@@ -22,7 +22,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import DeviceProcess
-from gpupanel.hosts.here import link, mirror
+from gpupanel.hosts.here import link
 from gpupanel.hosts.here.link_state import LinkCondition
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.directory.run_lock import hold_run_lock, is_supervised
@@ -238,7 +238,7 @@ def test_that_what_a_full_disk_here_did_not_take_comes_once_there_is_room(lab, m
             raise OSError(errno.ENOSPC, "No space left on device", str(copy.events))
         return write(descriptor, content)
 
-    monkeypatch.setattr(mirror.os, "write", written)
+    monkeypatch.setattr(os, "write", written)
     run.grow(50)
     wait_until(lambda: host.copy_problem is not None)
     run.grow(50)

@@ -20,10 +20,10 @@ from filelock import FileLock, Timeout
 
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.appending import append_whole
 from gpupanel.files.cache_folder import cache_folder
 from gpupanel.files.guarded_files import (
     make_folder,
-    open_to_append,
     read_file,
     remove,
     remove_folder,
@@ -234,7 +234,8 @@ class OpenedCopy:
             return
         if piece.file not in self._told:
             remove(path)
-        _append(path, whole)
+        # What was written of it goes where it fails: it is told again, and may not stand twice.
+        append_whole(path, whole)
         self._told[piece.file] = piece.told
 
 
@@ -242,20 +243,6 @@ def _set_time(path: Path, written_s: float) -> None:
     """A list dates a run that has not begun by its files."""
     with suppress(OSError, OverflowError, ValueError):
         os.utime(path, (written_s, written_s), follow_symlinks=False)
-
-
-def _append(path: Path, content: bytes) -> None:
-    descriptor = open_to_append(path)
-    size = os.fstat(descriptor).st_size
-    try:
-        waiting = memoryview(content)
-        while waiting:
-            waiting = waiting[os.write(descriptor, waiting) :]
-    except OSError:
-        os.ftruncate(descriptor, size)  # it is told again: nothing may stand there twice
-        raise
-    finally:
-        os.close(descriptor)
 
 
 def _own_folder(host: str) -> tuple[Path, FileLock]:

@@ -1,11 +1,12 @@
 """The queue of a host as a window works with it: told as it changes, and asked there."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.profile_toml import document_of, profile_from_document
+from gpupanel.domain.profile_toml import profile_from_document
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.hosts import code
 from gpupanel.hosts.here.link import Link
@@ -90,22 +91,13 @@ class HostQueue:
     def take_out(self, entry_id: str) -> RemovedEntry | None:
         """Take an entry out; ``None``: it cannot be put back."""
         removed = self._act(QueueWanted(act="take_out", entry_id=entry_id)).removed
-        if removed is None:
-            return None
-        profile = profile_from_document(removed.profile)
-        sweep = Path(removed.sweep) if removed.sweep else None
-        return RemovedEntry(removed.entry, profile, removed.place, sweep)
+        return None if removed is None else removed.removed()
 
     def put_back(self, removed: RemovedEntry) -> None:
         """Let an entry that was taken out stand where it stood."""
         entry = self._paths.there(removed.entry.model_dump_json())
-        told = EntryTakenOut(
-            entry=QueueEntry.model_validate_json(entry),
-            profile=document_of(removed.profile),
-            place=removed.place,
-            sweep="" if removed.sweep is None else str(removed.sweep),
-        )
-        self._act(QueueWanted(act="put_back", removed=told))
+        told = replace(removed, entry=QueueEntry.model_validate_json(entry))
+        self._act(QueueWanted(act="put_back", removed=EntryTakenOut.of(told)))
 
     def set_paused(self, *, paused: bool) -> None:
         """Start nothing any more, or go on."""

@@ -1,11 +1,11 @@
 """Files that a host sends, written below one folder and nowhere else."""
 
-import os
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.files.guarded_files import make_folder, open_to_append, open_to_write
+from gpupanel.files.appending import append_whole
+from gpupanel.files.guarded_files import make_folder, open_to_write
 from gpupanel.hosts.operations.exports import FilePiece
 
 _MOST_FILES: Final = 10_000
@@ -44,16 +44,7 @@ class ReceivedFiles:
         path = above / parts[-1]
         if piece.is_first:
             open_to_write(path, self._folder).close()
-        content = piece.content.encode("latin-1")
-        if not content:
-            return
-        descriptor = open_to_append(path, self._folder)
-        try:
-            waiting = memoryview(content)
-            while waiting:
-                waiting = waiting[os.write(descriptor, waiting) :]
-        finally:
-            os.close(descriptor)
+        append_whole(path, piece.content.encode("latin-1"), self._folder)
 
 
 def _odd() -> Problem:

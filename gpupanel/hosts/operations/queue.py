@@ -1,14 +1,17 @@
 """The queue of a host."""
 
-from typing import Annotated, Any, Final, Literal
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Field
 
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.profile_toml import document_of, profile_from_document
 from gpupanel.domain.value import Value
 from gpupanel.hosts.operations.operation import Nothing, Operation, RunName
 from gpupanel.hosts.operations.starting import CodeThere
 from gpupanel.runs.queue.entry import QueueEntry
+from gpupanel.runs.queue.orders import RemovedEntry
 from gpupanel.runs.queue.waiting_line import WaitingLine
 
 
@@ -19,6 +22,26 @@ class EntryTakenOut(Value):
     profile: dict[str, Any]
     place: int
     sweep: str = ""
+
+    @classmethod
+    def of(cls, removed: RemovedEntry) -> Self:
+        """That entry as it is told."""
+        return cls(
+            entry=removed.entry,
+            profile=document_of(removed.profile),
+            place=removed.place,
+            sweep="" if removed.sweep is None else str(removed.sweep),
+        )
+
+    def removed(self) -> RemovedEntry:
+        """The entry that was told.
+
+        Raises:
+            ProblemError: Its profile cannot be read.
+        """
+        sweep = Path(self.sweep) if self.sweep else None
+        profile = profile_from_document(self.profile)
+        return RemovedEntry(self.entry, profile, self.place, sweep)
 
 
 class QueueNews(Value):

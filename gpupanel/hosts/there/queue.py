@@ -1,7 +1,6 @@
 """The queue of the host: what it holds, and what a window asks of it."""
 
 from collections.abc import Callable
-from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Final
 
@@ -12,7 +11,6 @@ from gpupanel.hosts import code
 from gpupanel.hosts.operations.operation import Nothing
 from gpupanel.hosts.operations.queue import EntryTakenOut, QueueDone, QueueNews, QueueWanted
 from gpupanel.runs.locations import default_runs_dir, queue_dir
-from gpupanel.runs.queue.orders import RemovedEntry
 from gpupanel.runs.trust.trusted import CodeNotTrustedError, trust
 from gpupanel.runs.user_queue import UserQueue
 
@@ -73,10 +71,10 @@ def _done(queue: UserQueue, wanted: QueueWanted) -> QueueDone:
             queue.move(wanted.entry_id, wanted.place)
         case "take_out":
             removed = queue.take_out(wanted.entry_id)
-            return QueueDone(removed=None if removed is None else _told(removed))
+            return QueueDone(removed=None if removed is None else EntryTakenOut.of(removed))
         case "put_back":
             if wanted.removed is not None:
-                queue.put_back(_heard(wanted.removed))
+                queue.put_back(wanted.removed.removed())
         case "clear":
             queue.clear()
         case "profile":
@@ -89,18 +87,3 @@ def _done(queue: UserQueue, wanted: QueueWanted) -> QueueDone:
 
 def _profile(wanted: QueueWanted) -> Profile:
     return profile_from_document(wanted.profile or {})
-
-
-def _told(removed: RemovedEntry) -> EntryTakenOut:
-    return EntryTakenOut(
-        entry=removed.entry,
-        profile=document_of(removed.profile),
-        place=removed.place,
-        sweep="" if removed.sweep is None else str(removed.sweep),
-    )
-
-
-def _heard(removed: EntryTakenOut) -> RemovedEntry:
-    profile = profile_from_document(removed.profile)
-    sweep = Path(removed.sweep) if removed.sweep else None
-    return RemovedEntry(removed.entry, profile, removed.place, sweep)
