@@ -26,12 +26,14 @@ from gpupanel.hosts.here import link
 from gpupanel.hosts.here.link_state import LinkCondition
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.directory.run_lock import hold_run_lock, is_supervised
+from gpupanel.runs.history.curves import CurveReader
 from gpupanel.runs.history.label import RunLabel
 from gpupanel.runs.history.summaries import list_runs
 from gpupanel.runs.launcher import create_run
 from gpupanel.runs.machine_settings import OutsideHoursError
 from gpupanel.runs.questions.data_preview import preview_data
 from gpupanel.runs.questions.question import ask_children_by
+from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.runs.trust.trusted import CodeNotTrustedError
 from tests.fakes.growing_run import GrowingRun
 from tests.hosts.conftest import Lab
@@ -379,3 +381,43 @@ def test_that_folders_there_are_listed(lab):
     assert ".hidden" not in names
     with pytest.raises(ProblemError):
         host.files.folder("/nowhere/at/all")
+
+
+def test_that_the_queue_there_is_edited_and_put_in_another_order(lab):
+    queue = QueueFiles(lab.folder / "there" / "state" / "queue")
+    there = lab.connected().queue(Path())
+    there.set_paused(paused=True)
+    assert queue.read().paused
+    for name in ("first", "second"):
+        there.add(Profile(name=name, data=DigitsData()), Path())
+    first, second = queue.read().entries
+    there.move(second.id, 1)
+    assert [entry.name for entry in queue.read().entries] == ["second", "first"]
+    revision, profile = there.profile(first.id)
+    assert profile.name == "first"
+    there.edit(first.id, profile.model_copy(update={"name": "changed"}), revision)
+    assert [entry.name for entry in queue.read().entries] == ["second", "changed"]
+    with pytest.raises(ProblemError):
+        there.edit(first.id, profile, revision)
+    removed = there.take_out(first.id)
+    assert [entry.name for entry in queue.read().entries] == ["second"]
+    there.put_back(removed)
+    assert [entry.name for entry in queue.read().entries] == ["second", "changed"]
+    there.clear()
+    assert len(queue.read().entries) == 2, "none of them has ended"
+
+
+def test_that_runs_of_the_host_are_compared_here(lab):
+    runs = [long_run(lab.runs_dir, count) for count in (2_000, 3_000)]
+    host = lab.connected()
+    wait_until(lambda: len(list_runs(host.runs_dir)) == 2)
+    copies = [RunLayout(host.runs_dir / run.root.name) for run in runs]
+    ends = [host.open_copy(copy) for copy in copies]
+    for run, copy in zip(runs, copies, strict=True):
+        here, there = CurveReader(copy), CurveReader(run)
+        for reader in (here, there):
+            reader.read()
+        for metric, points in there.points().items():
+            assert points.values.tolist() == here.points()[metric].values.tolist()
+    for end in ends:
+        end()
