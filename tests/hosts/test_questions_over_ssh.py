@@ -53,7 +53,6 @@ def pictures(folder: Path) -> Path:
         for number in range(4):
             colour = (60 * number, 200 if name == "cat" else 20, 0)
             Image.new("RGB", (16, 12), colour).save(folder / name / f"{number}.png")
-    (folder / "dog" / "broken.png").write_bytes(b"no picture")
     return folder
 
 
@@ -63,6 +62,7 @@ def test_that_images_of_the_host_are_previewed_and_scanned_there(host, lab):
     data = ImagesData(path=str(folder))
     preview = preview_data(PreviewRequest(data=data))
     assert set(preview.class_counts) == {"cat", "dog"}
+    (folder / "dog" / "broken.png").write_bytes(b"no picture")
     doing = list[ScanProgress]()
     found = scan_data(scan_request(Profile(data=data)), cancelled=Event(), on_progress=doing.append)
     assert str(folder) in found.model_dump_json()
