@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QTableView
 
 from gpupanel.domain.number_text import DASH
 from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import dump_profile, parse_profile
 from gpupanel.runs.locations import queue_dir
@@ -394,6 +395,43 @@ def test_that_a_sweep_that_cannot_be_read_says_why_in_its_place(qtbot, tmp_path,
     window.window_actions.sweeps.trigger()
     words = window.findChild(SweepsDialog).findChild(QLabel, "sweeps_word")
     qtbot.waitUntil(lambda: "symbolic link" in words.text())
+    window.close()
+
+
+def test_that_why_sweeps_could_not_be_read_stands_there_until_they_are(dialog, runs_dir):
+    word = dialog.findChild(QLabel, "sweeps_word")
+    words = word.text()
+    dialog.setProblems((Problem(code="x", message="The disk does not answer."),))
+    assert "does not answer" in word.text()
+    layout = SweepLayout(runs_dir / "sweeps" / dialog.chosen_sweep())
+    dialog.setSweeps(SweepsRead((layout.root.name,), sweep_status(layout)))
+    assert word.text() == words
+
+
+@pytest.mark.parametrize("name", ["stop", "continue"])
+def test_that_a_refused_order_is_said_and_can_be_given_again(
+    qtbot, tmp_path, runs_dir, monkeypatch, name
+):
+    def refuse(_files: QueueFiles) -> bool:
+        raise ProblemError(Problem(code="x", message="No process can be started."))
+
+    monkeypatch.setattr(starting, "ensure_scheduler", refuse)
+    written(runs_dir)
+    settings, person = QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat), Person()
+    window = new_window(settings, runs_dir, person)
+    qtbot.addWidget(window)
+    window.show()
+    window.window_actions.sweeps.trigger()
+    dialog = window.findChild(SweepsDialog)
+    button = dialog.findChild(QPushButton, f"sweeps_{name}")
+    qtbot.waitUntil(lambda: button.isVisible() and button.isEnabled())
+    before = dialog.findChild(QLabel, "sweeps_word").text()
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: person.problems != [])
+    assert [each.message for each in person.problems[0][1]] == ["No process can be started."]
+    if name == "stop":
+        assert button.isEnabled()
+        assert dialog.findChild(QLabel, "sweeps_word").text() == before
     window.close()
 
 

@@ -1,5 +1,6 @@
 """A host as a window works on it: its devices, its runs, and what is asked there."""
 
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -329,7 +330,7 @@ class OtherMachine:
             arguments=tuple(map(self.paths.there, command[_MODULE_AT + 1 :])),
             question=self.paths.there(question.decode("latin-1")),
             variables=environment or {},
-            limit_s=time_limit_s,
+            limit_s=time_limit_s if math.isfinite(time_limit_s) else None,
             grace_s=grace_s,
         )
         ended = self.link.call(CHILD, wanted, on_part=take, cancelled=cancelled)

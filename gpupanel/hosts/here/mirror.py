@@ -32,6 +32,7 @@ from gpupanel.files.locks import lock_in_folder
 from gpupanel.files.whole_files import write_whole
 from gpupanel.hosts.operations.runs import PRESENT_FILES, RunOutline, RunPiece, ToldUpTo
 from gpupanel.runs.directory.run_lock import hold_run_lock
+from gpupanel.runs.sweeps.sweep_layout import SWEEPS
 
 _FILES: Final = re.compile(
     r"(profile(-\d{1,2})?|label)\.toml|(plan(-\d{1,2})?|data)\.json|(events|telemetry)\.jsonl"
@@ -85,6 +86,8 @@ class Mirror:
         """
         with self._lock:
             layout = RunLayout(self.runs_dir / outline.name)
+            if outline.name == SWEEPS:
+                return  # no run is called as the folder of sweeps
             make_folder(layout.root)
             opened = self._open.get(outline.name)
             for name, content in outline.files.items():

@@ -28,7 +28,7 @@ class ChildWanted(Value):
         arguments: Of it.
         question: What it finds on stdin.
         variables: Of its environment, besides those there.
-        limit_s: How long it may take.
+        limit_s: How long it may take; ``None``: as long as it does.
         grace_s: Of one that was cancelled.
     """
 
@@ -36,7 +36,7 @@ class ChildWanted(Value):
     arguments: tuple[str, ...] = ()
     question: Bytes = ""
     variables: dict[str, str] = Field(default_factory=dict)
-    limit_s: float
+    limit_s: float | None
     grace_s: float = 0.0
 
 

@@ -1,5 +1,6 @@
 """Modules of gpupanel that are asked on the host, as a window there would ask them."""
 
+import math
 from collections.abc import Callable
 from threading import Event
 
@@ -26,7 +27,7 @@ def ask_module(
     try:
         answer = ask_child(
             python_module_command(wanted.module, *wanted.arguments),
-            wanted.limit_s,
+            math.inf if wanted.limit_s is None else wanted.limit_s,
             dropped,
             wanted.variables,
             wanted.question.encode("latin-1"),

@@ -48,6 +48,7 @@ class SweepsBinding(QObject):
         self._dialog: SweepsDialog | None = None
         self.reader = SweepReader(runs_dir, self)
         self.reader.refused.connect(self._on_refused)
+        self.reader.orderRefused.connect(self._on_order_refused)
         self._timer = QTimer(self, interval=_READ_MS)
         self._timer.timeout.connect(self._read)
         action.triggered.connect(self.open)
@@ -100,7 +101,13 @@ class SweepsBinding(QObject):
             # In its place: it is read every two seconds.
             self._dialog.setProblems(problems)
         else:
-            self._questions.show_problems("The sweep cannot be read or stopped.", problems)
+            self._questions.show_problems("The sweeps cannot be read.", problems)
+
+    @Slot(object)
+    def _on_order_refused(self, problems: tuple[Problem, ...]) -> None:
+        if self._dialog is not None:
+            self._dialog.offerAgain()
+        self._questions.show_problems("That could not be done.", problems)
 
     @Slot(str)
     def _open_run(self, name: str) -> None:

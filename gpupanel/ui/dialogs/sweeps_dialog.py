@@ -87,6 +87,7 @@ class SweepsDialog(QDialog):
         self._status: SweepStatus | None = None
         self._is_known = True
         self._damaged = ""
+        self._has_problems = False
         self._box = QComboBox(self)
         self._box.setObjectName("sweeps_box")
         self._box.setAccessibleName("Sweep")
@@ -133,7 +134,8 @@ class SweepsDialog(QDialog):
                 self._box.addItem(visible_line(name), name)
         self._box.setCurrentIndex(self._box.findData(shown))
         self._box.blockSignals(False)
-        if (read.shown, read.is_known) != (self._status, self._is_known):
+        is_new = (read.shown, read.is_known) != (self._status, self._is_known)
+        if is_new or self._has_problems:
             self._status, self._is_known = read.shown, read.is_known
             self._damaged = read.damaged
             self._show()
@@ -143,8 +145,16 @@ class SweepsDialog(QDialog):
 
     @Slot(object)
     def setProblems(self, problems: tuple[Problem, ...]) -> None:
-        """Say why a sweep cannot be read or stopped."""
+        """Say why the sweeps cannot be read, until they can."""
+        self._has_problems = True
         self._word.setText("\n".join(with_titles(problem_sentences(each)) for each in problems))
+
+    def offerAgain(self) -> None:
+        """Let be ordered again what was refused."""
+        status = self._status
+        is_left = status is not None and status.state is SweepPhase.IN_PROGRESS
+        self._stop.setEnabled(is_left)
+        self._continue.setVisible(is_left and not self._is_known)
 
     def _show_damage(self, problems: tuple[Problem, ...]) -> None:
         self._empty.setTexts("This sweep cannot be read", "Choose another one above.")
@@ -195,9 +205,8 @@ class SweepsDialog(QDialog):
         status = self._status
         self._empty.setTexts(*_NONE)
         self._stack.setCurrentIndex(1 if status is None else 0)
-        self._stop.setEnabled(status is not None and status.state is SweepPhase.IN_PROGRESS)
-        is_left = status is not None and status.state is SweepPhase.IN_PROGRESS
-        self._continue.setVisible(is_left and not self._is_known)
+        self._has_problems = False
+        self.offerAgain()
         self._word.setText("" if status is None else _words(status, is_known=self._is_known))
         if status is not None:
             before = [column.title for column in self._table.content.columns]

@@ -20,6 +20,8 @@ class SweepReader(WorkerFacade):
 
     found = Signal(object)
     """The :class:`SweepsRead` of now."""
+    orderRefused = Signal(object)
+    """Why a sweep was not stopped, or not let go on: a tuple of ``Problem``."""
 
     def __init__(self, runs_dir: Path, parent: QObject | None = None) -> None:
         super().__init__("sweep reader", parent)
@@ -31,11 +33,13 @@ class SweepReader(WorkerFacade):
 
     def resume_trials(self, name: str) -> None:
         """Let a sweep go on that the queue does not know any more; ``found`` follows."""
-        self.submit(partial(_resume, self._runs_dir, name), self.found.emit)
+        resume = partial(_resume, self._runs_dir, name)
+        self.submit(resume, self.found.emit, self.orderRefused.emit)
 
     def stop_trials(self, name: str) -> None:
         """Begin no more trials of a sweep, and stop those that go on; ``found`` follows."""
-        self.submit(partial(_stop, self._runs_dir, name), self.found.emit)
+        stop = partial(_stop, self._runs_dir, name)
+        self.submit(stop, self.found.emit, self.orderRefused.emit)
 
 
 def _read(runs_dir: Path, name: str) -> SweepsRead:
