@@ -119,7 +119,7 @@ class MainWindow(QMainWindow):
         # It ends last of all: what is asked there is answered until then.
         told = (history, folder, core.session_page, core.runs, self.parts[Drops])
         self.parts.add(HostBinding(connection, strip, *told, self), ending=StopRank.RUN)
-        leave_out(core.actions, core.live_page)
+        leave_out(core.actions, core.profile_bar, core.live_page)
 
     def _lay_out(self) -> None:
         splitter = QSplitter(Qt.Orientation.Horizontal)

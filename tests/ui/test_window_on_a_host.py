@@ -78,6 +78,7 @@ def test_that_the_frame_says_whose_machine_it_is(qtbot, window, lab):  # noqa: F
     assert "lab" in window.windowTitle()
     qtbot.waitUntil(lambda: "those of lab" in _strip(window).text())
     assert not window.window_actions.tensorboard.isVisible()
+    assert not window.profile_bar.templates_menu.menuAction().isVisible()
     assert window.findChild(RunsPanel)._where.text() == f"{lab.runs_dir} on lab"
 
 

@@ -10,6 +10,7 @@ from gpupanel.ui.bindings.history_binding import HistoryBinding
 from gpupanel.ui.host.connection import HostConnection
 from gpupanel.ui.host.strip import HostStrip
 from gpupanel.ui.menus.window_actions import WindowActions
+from gpupanel.ui.panels.profile_bar import ProfileBar
 from gpupanel.ui.run_page.page import LivePage
 from gpupanel.ui.runs_page import RunsPage
 from gpupanel.ui.session_page import SessionPage
@@ -93,11 +94,13 @@ class HostBinding(QObject):
         self._runs.panel.setFolder(words)
 
 
-def leave_out(actions: WindowActions, live: LivePage) -> None:
+def leave_out(actions: WindowActions, bar: ProfileBar, live: LivePage) -> None:
     """Take out of the window what works on this machine alone.
 
     What is left somewhere all the same is refused by name where it would be done.
     """
     actions.tensorboard.setVisible(False)
     actions.tensorboard.setShortcut("")
+    # The files of a template would be copied into a folder of this machine.
+    bar.templates_menu.menuAction().setVisible(False)
     live.exports.setElsewhere()
