@@ -66,11 +66,13 @@ class CopyProgress:
         bytes_done: Sent; in the end less than all where some was there already.
         fraction: Of all bytes, 0 to 1.
         bytes_per_s: Over the whole time.
+        is_waiting: There is no connection; it goes on once there is one.
     """
 
     bytes_done: int = 0
     fraction: float = 0.0
     bytes_per_s: float = 0.0
+    is_waiting: bool = False
 
 
 def measured(

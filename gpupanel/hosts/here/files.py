@@ -9,6 +9,7 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.hosts.here.copy_problems import without_room
 from gpupanel.hosts.here.file_copy import CopyProgress, CopySize, copy_files
 from gpupanel.hosts.here.link import Link
+from gpupanel.hosts.here.link_state import LinkCondition
 from gpupanel.hosts.operations.machine import (
     FILES,
     PLACE,
@@ -20,6 +21,7 @@ from gpupanel.hosts.operations.machine import (
 
 _ROOM_BYTES: Final = 2**20
 """A disk with less is full."""
+_LOOK_S: Final = 1.0
 
 
 class HostFiles:
@@ -50,14 +52,41 @@ class HostFiles:
     ) -> Problem | None:
         """Copy files and folders into a folder there, which is made where it is not there.
 
-        All else is as of :func:`~gpupanel.hosts.here.file_copy.copy_files`.
+        Where the connection is cut it goes on by itself once there is one again. All else is as of
+        :func:`~gpupanel.hosts.here.file_copy.copy_files`.
         """
         made = self._link.call(PLACE, PlaceWanted(path=folder, is_made=True))
-        try:
-            return copy_files(paths, self._link.host, made.path, size, cancelled, on_progress)
-        except ProblemError as error:
-            # rsync there may end before what it says of a full disk has come.
-            is_unclear = error.problems[0].code == "copy_failed"
-            if is_unclear and self.place(made.path, ()).free_bytes < _ROOM_BYTES:
-                raise ProblemError(without_room(self._link.host)) from error
-            raise
+        host, sent = self._link.host, list[int]()
+
+        def report(progress: CopyProgress) -> None:
+            sent.append(progress.bytes_done)
+            on_progress(progress)
+
+        while True:
+            sent.clear()
+            try:
+                return copy_files(paths, host, made.path, size, cancelled, report)
+            except ProblemError as error:
+                # One that sends nothing fails for another reason than a cut.
+                was_cut = error.problems[0].code == "copy_cut" and any(sent)
+                if was_cut and self._is_there_again(cancelled, on_progress):
+                    continue
+                # rsync there may end before what it says of a full disk has come.
+                is_unclear = error.problems[0].code == "copy_failed"
+                if is_unclear and self.place(made.path, ()).free_bytes < _ROOM_BYTES:
+                    raise ProblemError(without_room(host)) from error
+                raise
+
+    def _is_there_again(
+        self, cancelled: Event, on_progress: Callable[[CopyProgress], object]
+    ) -> bool:
+        """Wait until there is a connection; false where nobody waits any more, or none can be."""
+        # What is cut off for rsync may be noticed by the other connection some seconds later.
+        while not cancelled.wait(_LOOK_S):
+            kind = self._link.state.kind
+            if kind is LinkCondition.CONNECTED:
+                return True
+            if kind is LinkCondition.REFUSED:
+                return False
+            on_progress(CopyProgress(is_waiting=True))
+        return False

@@ -235,6 +235,9 @@ class CopyDialog(QDialog):
         self._copying.carry_out(work, self._on_copied, report=self._show_progress)
 
     def _show_progress(self, progress: CopyProgress) -> None:
+        if progress.is_waiting:
+            self._done_words.setText("No connection: it goes on by itself once there is one.")
+            return
         self._bar.setValue(int(_STEPS * progress.fraction))
         words = f"{byte_size(progress.bytes_done)} sent"
         if self._size is not None and progress.bytes_per_s > 0.0:
