@@ -65,7 +65,7 @@ def everything_below(folder: Path) -> set[str]:
 )
 def test_that_a_run_whose_name_is_a_path_is_not_copied(told, tmp_path, name):
     host = told(HELLO, outline(name=name), outline(name="a-run"))
-    wait_until(lambda: host.runs_problem is not None)
+    wait_until(lambda: host.copies.runs_problem is not None)
     wait_until(lambda: (host.runs_dir / "a-run").is_dir())
     assert [path.name for path in host.runs_dir.iterdir()] == ["a-run"]
     assert not (tmp_path / "here" / "cache" / "escaped").exists()
@@ -135,9 +135,9 @@ def test_that_control_characters_of_a_host_are_seen_and_do_nothing(told):
     message = {"code": "x", "message": "\x1b]52;c;evil\x07 \u202e"}
     refusal = {"type": "refusal", "number": RUNS, "content": [message]}
     host = told(HELLO, refusal)
-    wait_until(lambda: host.runs_problem is not None)
-    assert "\x1b" not in host.runs_problem.message
-    assert "\u202e" not in host.runs_problem.message
+    wait_until(lambda: host.copies.runs_problem is not None)
+    assert "\x1b" not in host.copies.runs_problem.message
+    assert "\u202e" not in host.copies.runs_problem.message
 
 
 def test_that_a_run_that_is_damaged_there_is_listed_as_such_here(told):
@@ -162,7 +162,7 @@ def test_that_checkpoints_and_models_of_a_host_are_names_without_content(told):
 @pytest.mark.parametrize("name", ["evil.sh", "../evil.sh", "code/evil.py", "/tmp/evil"])
 def test_that_no_other_file_is_said_to_be_there(told, name):
     host = told(HELLO, outline(present=[name]))
-    wait_until(lambda: host.runs_problem is not None)
+    wait_until(lambda: host.copies.runs_problem is not None)
     assert not everything_below(host.runs_dir)
 
 

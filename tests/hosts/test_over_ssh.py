@@ -242,14 +242,14 @@ def test_that_what_a_full_disk_here_did_not_take_comes_once_there_is_room(lab, m
 
     monkeypatch.setattr(os, "write", written)
     run.grow(50)
-    wait_until(lambda: host.copy_problem is not None)
+    wait_until(lambda: host.copies.copy_problem is not None)
     run.grow(50)
     is_full[0] = False
     wait_until(lambda: len(lines_of(copy.events)) >= len(lines_of(run.layout.events)))
     assert lines_of(copy.events) == lines_of(run.layout.events)
     lock.release()
     end()
-    assert host.copy_problem is None
+    assert host.copies.copy_problem is None
 
 
 @pytest.mark.long

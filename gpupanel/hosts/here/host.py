@@ -1,10 +1,7 @@
 """A host as a window works on it: its devices, its runs, and what is asked there."""
 
 import math
-import threading
-import time
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Final
@@ -14,16 +11,17 @@ from gpupanel.devices.doctor.report import DoctorReport
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.hosts import code
+from gpupanel.hosts.here.copies import HostCopies
 from gpupanel.hosts.here.devices import HostDevices
 from gpupanel.hosts.here.exports import HostExports
 from gpupanel.hosts.here.files import HostFiles
-from gpupanel.hosts.here.link import Following, Link
+from gpupanel.hosts.here.link import Link
 from gpupanel.hosts.here.link_state import LinkCondition, LinkState
 from gpupanel.hosts.here.mirror import Mirror
 from gpupanel.hosts.here.paths import CopiedPaths
@@ -48,15 +46,9 @@ from gpupanel.hosts.operations.runs import (
     DELETE,
     LABEL,
     REQUEST,
-    RUN,
-    RUNS,
     DeletionWanted,
-    KnownRuns,
     LabelWanted,
     RequestWanted,
-    RunNews,
-    RunPiece,
-    RunWanted,
 )
 from gpupanel.hosts.operations.starting import START, StartWanted
 from gpupanel.runs.history.label import RunLabel
@@ -68,9 +60,6 @@ from gpupanel.runs.trust.user_code import UserCode
 
 _MODULE_AT: Final = 3
 """Where the module stands in what ``python_module_command`` gives."""
-_LOOK_S: Final = 0.05
-_FILL_S: Final = 120.0
-"""The longest that a run is waited for before what is here of it is shown."""
 
 
 class OtherMachine:
@@ -97,10 +86,11 @@ class OtherMachine:
         program: str = PROGRAM,
         make_command: Callable[[bool], tuple[str, ...]] | None = None,
     ) -> None:
-        self.host, self._runs_changed = name, runs_changed
+        self.host = name
         self.mirror = Mirror(name)
         self.link = Link(name, heard, program, make_command)
         self.paths = CopiedPaths(self.link, self.mirror.runs_dir)
+        self.copies = HostCopies(self.link, self.mirror, runs_changed)
         self.devices = HostDevices(self.link)
         self.exports = HostExports(self.link, self.paths)
         self.tools = HostTools(self.link, self.paths)
@@ -108,14 +98,7 @@ class OtherMachine:
         sweeps = self.mirror.runs_dir / SWEEPS
         self._sweeps = HostSweeps(self.link, self.paths, sweeps, self._take_trusted)
         self._queue = HostQueue(self.link, self.paths, self._take_trusted)
-        self.runs_problem: Problem | None = None
-        """Why the runs there cannot be listed."""
-        self.copy_problem: Problem | None = None
-        """Why a run that is shown could not be copied any further when it was tried last."""
-        self._opening = threading.Lock()
-        self._is_ending = Event()
         self._trusted: tuple[UserCode, ...] = ()
-        self._followed: dict[str, Following[RunWanted, RunPiece]] = {}
 
     @property
     def runs_dir(self) -> Path:
@@ -126,12 +109,12 @@ class OtherMachine:
         """Connect, and have devices and runs told from then on."""
         self.devices.begin()
         self._queue.begin()
-        self.link.follow(RUNS, self._known_runs, self._take_news, self._take_refusal)
+        self.copies.begin()
         self.link.start()
 
     def end(self) -> None:
         """Let the connection go; what is copied stays for the next window."""
-        self._is_ending.set()
+        self.copies.stop_waiting()
         self.devices.stop_waiting()
         self.link.end()
         self.mirror.close()
@@ -147,51 +130,8 @@ class OtherMachine:
     # Runs.
 
     def open_copy(self, layout: RunLayout) -> Callable[[], None]:
-        """Have the files of a run copied as they grow, and wait until what is there is here.
-
-        Without a connection, what was copied before is what there is.
-
-        Args:
-            layout: Of the copy.
-
-        Returns:
-            What ends it.
-
-        Raises:
-            ProblemError: There is no such run any more.
-        """
-        name = layout.root.name
-        copy, refused = self.mirror.opened(name), list[Problem]()
-        with self._opening:
-            copy.users += 1
-            if name not in self._followed:
-                self._followed[name] = self.link.follow(
-                    RUN,
-                    lambda: RunWanted(name=name, told=dict(copy.told())),
-                    copy.take,
-                    partial(self._take_copy_refusal, refused),
-                )
-        until_s = time.monotonic() + _FILL_S
-        while not copy.is_filled.wait(_LOOK_S) and time.monotonic() < until_s:
-            is_there = self.link.state.kind is LinkCondition.CONNECTED
-            if refused or not is_there or self._is_ending.is_set():
-                break
-        if refused:
-            self._close_copy(name)
-            raise ProblemError(*refused)
-        return partial(self._close_copy, name)
-
-    def _close_copy(self, name: str) -> None:
-        copy = self.mirror.opened(name)
-        with self._opening:
-            copy.users -= 1
-            if copy.users > 0:
-                return
-            followed = self._followed.pop(name, None)
-            self.copy_problem = None
-            self.mirror.close_copy(name)
-        if followed is not None:
-            self.link.unfollow(followed)
+        """As :meth:`HostCopies.open_copy`."""
+        return self.copies.open_copy(layout)
 
     def launch(
         self, profile: Profile, plan: LaunchPlan, _runs_dir: Path, *, outside_hours: bool = False
@@ -275,32 +215,6 @@ class OtherMachine:
     def _take_trusted(self) -> tuple[UserCode, ...]:
         trusted, self._trusted = self._trusted, ()
         return trusted
-
-    def _known_runs(self) -> KnownRuns:
-        return KnownRuns(stamps=self.mirror.stamps())
-
-    def _take_news(self, news: RunNews) -> None:
-        if news.outline is not None:
-            self.mirror.take_outline(news.outline)
-        if news.gone is not None:
-            self.mirror.forget(news.gone)
-        if news.is_whole:
-            self.runs_problem = None
-        if news.problem is not None:
-            self.runs_problem = news.problem
-        self._runs_changed(news.is_whole)
-
-    def _take_copy_refusal(self, refused: list[Problem], problems: tuple[Problem, ...]) -> None:
-        """A run that is shown does not grow here any more: that is said, until it does again."""
-        refused.extend(problems)
-        self.copy_problem = problems[0] if problems else None
-        is_whole = False
-        self._runs_changed(is_whole)
-
-    def _take_refusal(self, problems: tuple[Problem, ...]) -> None:
-        self.runs_problem = problems[0] if problems else None
-        is_whole = False
-        self._runs_changed(is_whole)
 
     # The machine.
 

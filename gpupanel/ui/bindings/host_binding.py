@@ -72,8 +72,9 @@ class HostBinding(QObject):
 
     @Slot()
     def _show_now(self) -> None:
-        host = self._connection.host
-        self._strip.setState(self._connection.state, host.runs_problem or host.copy_problem)
+        copies = self._connection.host.copies
+        problem = copies.runs_problem or copies.copy_problem
+        self._strip.setState(self._connection.state, problem)
 
     @Slot(object)
     def _show(self, state: LinkState) -> None:
