@@ -11,7 +11,7 @@ import pytest
 
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.hosts.here.copy_problems import copy_problem
-from gpupanel.hosts.here.file_copy import CopyProgress, CopySize, _as_rsync_takes, measured
+from gpupanel.hosts.here.file_copy import CopyProgress, CopySize, copy_files, measured
 from tests.hosts.conftest import Lab
 from tests.patience import wait_until
 
@@ -225,10 +225,21 @@ def test_that_what_rsync_says_is_a_sentence(exit_code, said, code):
     assert copy_problem("lab", exit_code, said).code == code
 
 
-def test_that_an_address_with_colons_is_one_host():
-    assert _as_rsync_takes("ada@2001:db8::7") == "ada@[2001:db8::7]"
-    assert _as_rsync_takes("lab") == "lab"
-    assert _as_rsync_takes("ada@lab") == "ada@lab"
+@pytest.mark.parametrize("name", ["ssh://root@lab", "fe80::1", "lab:22", "it's", "$(touch evil)"])
+def test_that_ssh_is_given_the_name_of_the_host_as_it_is(flowers, tmp_path, monkeypatch, name):
+    asked = tmp_path / "asked"
+    ssh = tmp_path / "bin" / "ssh"
+    ssh.parent.mkdir()
+    ssh.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" > {asked}\nexit 255\n")
+    ssh.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{ssh.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("RSYNC_RSH", "false")
+    with pytest.raises(ProblemError) as refused:
+        copy_files((flowers,), name, "/data", size_of(flowers), Event(), lambda _: None)
+    assert refused.value.problems[0].code == "copy_cut"
+    words = asked.read_text().splitlines()
+    assert words[words.index("--") + 1 :][:2] == [name, "rsync"]
+    assert not [*tmp_path.rglob("evil"), *Path.cwd().glob("evil")]
 
 
 def test_that_a_machine_without_rsync_is_told_so(lab, flowers, monkeypatch):

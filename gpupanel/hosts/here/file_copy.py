@@ -12,7 +12,7 @@ import stat
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +42,10 @@ _RSYNC: Final = (
     *("--no-inc-recursive", "--protect-args", "--no-human-readable"),
     *("--info=progress2", "--outbuf=N"),
 )
+_HOST: Final = "COPY_HOST"
+_SHELL: Final = f"""sh -c 'shift; exec {ssh_words()} -- "${_HOST}" "$@"' sh"""
+"""rsync would read some of the names that ``ssh`` takes otherwise (``ssh://ada@lab:22``,
+``fe80::1``): it is given another one, and ``ssh`` the name itself."""
 _BYTES: Final = re.compile(rb"\s*(\d{1,18})\s+\d+%")
 _SOME_FAILED: Final = (23, 24)
 """What rsync exits with where single files could not be read, or were gone by then (rsync(1))."""
@@ -148,8 +152,7 @@ def copy_files(
     Raises:
         ProblemError: They were not copied, and why.
     """
-    place = f"{_as_rsync_takes(host)}:{folder}/"
-    command = (*_RSYNC, "-e", ssh_words(), "--", *map(str, paths), place)
+    command = (*_RSYNC, "-e", _SHELL, "--", *map(str, paths), f"there:{folder}/")
     with memory_file() as log:
         try:
             process = subprocess.Popen(
@@ -157,7 +160,7 @@ def copy_files(
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=log,
-                env=child_environment(os.environ, {"LC_ALL": "C"}),
+                env=child_environment(_without_own(os.environ), {"LC_ALL": "C", _HOST: host}),
                 cwd=WORKING_DIRECTORY,
                 start_new_session=True,
             )
@@ -221,7 +224,6 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
         process.stdout.close()
 
 
-def _as_rsync_takes(host: str) -> str:
-    """An address of IPv6 has colons, and a colon ends the host."""
-    user, at, name = host.rpartition("@")
-    return f"{user}{at}[{name}]" if ":" in name and not name.startswith("[") else host
+def _without_own(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables without those of rsync, of which one names another shell."""
+    return {name: each for name, each in environment.items() if not name.startswith("RSYNC_")}
