@@ -68,16 +68,6 @@ def some_not_copied(host: str, said: str) -> Problem:
     )
 
 
-def without_room(host: str, said: str = "") -> Problem:
-    """The disk there is full."""
-    return Problem(
-        code="copy_without_room",
-        message=f"The disk of {host} has no room for all of it.",
-        hint="Make room there, then continue: what was sent is not sent again.",
-        detail=said,
-    )
-
-
 def copy_problem(host: str, exit_code: int, said: str) -> Problem:
     """Why files were not copied.
 
@@ -94,7 +84,12 @@ def copy_problem(host: str, exit_code: int, said: str) -> Problem:
             detail=said,
         )
     if _NO_ROOM in said:
-        return without_room(host, said)
+        return Problem(
+            code="copy_without_room",
+            message=f"The disk of {host} has no room for all of it.",
+            hint="Make room there, then continue: what was sent is not sent again.",
+            detail=said,
+        )
     if exit_code in _CUT:
         return Problem(
             code="copy_cut",

@@ -43,9 +43,10 @@ _RSYNC: Final = (
     *("--info=progress2", "--outbuf=N"),
 )
 _HOST: Final = "COPY_HOST"
-_SHELL: Final = f"""sh -c 'shift; exec {ssh_words()} -- "${_HOST}" "$@"' sh"""
+_SHELL: Final = f"""sh -c 'trap "" USR1; shift; exec {ssh_words()} -- "${_HOST}" "$@"' sh"""
 """rsync would read some of the names that ``ssh`` takes otherwise (``ssh://ada@lab:22``,
-``fe80::1``): it is given another one, and ``ssh`` the name itself."""
+``fe80::1``): it is given another one, and ``ssh`` the name itself. Where it fails it ends its shell
+by SIGUSR1, often before the reason has come through."""
 _BYTES: Final = re.compile(rb"\s*(\d{1,18})\s+\d+%")
 _SOME_FAILED: Final = (23, 24)
 """What rsync exits with where single files could not be read, or were gone by then (rsync(1))."""

@@ -6,7 +6,6 @@ from threading import Event
 from typing import Final
 
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.hosts.here.copy_problems import without_room
 from gpupanel.hosts.here.file_copy import CopyProgress, CopySize, copy_files
 from gpupanel.hosts.here.link import Link
 from gpupanel.hosts.here.link_state import LinkCondition
@@ -19,8 +18,6 @@ from gpupanel.hosts.operations.machine import (
     PlaceWanted,
 )
 
-_ROOM_BYTES: Final = 2**20
-"""A disk with less is full."""
 _LOOK_S: Final = 1.0
 
 
@@ -69,13 +66,8 @@ class HostFiles:
             except ProblemError as error:
                 # One that sends nothing fails for another reason than a cut.
                 was_cut = error.problems[0].code == "copy_cut" and any(sent)
-                if was_cut and self._is_there_again(cancelled, on_progress):
-                    continue
-                # rsync there may end before what it says of a full disk has come.
-                is_unclear = error.problems[0].code == "copy_failed"
-                if is_unclear and self.place(made.path, ()).free_bytes < _ROOM_BYTES:
-                    raise ProblemError(without_room(host)) from error
-                raise
+                if not was_cut or not self._is_there_again(cancelled, on_progress):
+                    raise
 
     def _is_there_again(
         self, cancelled: Event, on_progress: Callable[[CopyProgress], object]

@@ -105,7 +105,7 @@ class SinglePredictions(QObject):
         area.pictures.imageGiven.connect(self._ask_pasted)
         area.exampleChanged.connect(self._ask_typed)
         area.kept.connect(self._keep)
-        area.manyGiven.connect(live.filesDropped)
+        area.manyGiven.connect(self._give_to_run)
         area.pictures.chooseRequested.connect(self._choose)
         area.answers.heatMapsWanted.connect(self._ask_heat_maps)
         area.answers.swapRequested.connect(self._ask_swapped)
@@ -220,6 +220,15 @@ class SinglePredictions(QObject):
         paths = self._questions.examples_to_ask_about(self._area.files)
         # Another run may have been shown while somebody chose.
         if paths and self._control.shown == before and not self._area.give(paths):
+            self._give_to_run(paths)
+
+    @Slot(object)
+    def _give_to_run(self, paths: tuple[str, ...]) -> None:
+        """More than are answered here; a run on a host reads files there."""
+        host = workplace().host
+        if host:
+            self._area.pictures.say(f"Copy them to {host} first: drop them on the tab Session.")
+        else:
             self._live.filesDropped.emit(paths)
 
     @Slot(object)
