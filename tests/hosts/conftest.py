@@ -1,7 +1,10 @@
-"""A host on loopback for the tests of connections, with folders of its own."""
+"""A host on loopback for the tests of connections, with folders of its own; and one that lies."""
 
+import json
 import os
-from collections.abc import Iterator
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -9,11 +12,20 @@ import pytest
 
 from gpupanel.hosts.here.host import OtherMachine
 from gpupanel.hosts.here.link_state import LinkCondition, LinkState
+from gpupanel.hosts.lines import PROTOCOL
 from tests.hosts.relay import Relay
 from tests.hosts.sshd import HOST, Sshd, sshd_program, start_sshd
 from tests.patience import wait_until
 
 FOLDERS = ("CACHE", "CONFIG", "RUNS", "STATE")
+HELLO = {
+    "type": "hello",
+    "version": "9.9",
+    "protocol": PROTOCOL,
+    "runs_dir": "/runs",
+    "time_s": time.time(),
+}
+Answers = dict[str, Sequence[dict[str, object]]]
 
 
 class Lab:
@@ -67,3 +79,27 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
     found = Lab(tmp_path, relay, sshd)
     yield found
     found.end()
+
+
+@pytest.fixture
+def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., OtherMachine]]:
+    """Connects to a host that says these lines, and answers so; see ``fake_host.py``."""
+    for name in FOLDERS:
+        monkeypatch.setenv(f"GPUPANEL_{name}_DIR", str(tmp_path / "here" / name.lower()))
+    opened = []
+
+    def tell(*lines: object, raw: bytes = b"", answers: Answers | None = None) -> OtherMachine:
+        script, asked = tmp_path / "script", tmp_path / "answers"
+        text = [each if isinstance(each, bytes) else json.dumps(each).encode() for each in lines]
+        script.write_bytes(b"".join(each + b"\n" for each in text) + raw)
+        asked.write_text(json.dumps(answers or {}))
+        program = str(Path(__file__).with_name("fake_host.py"))
+        command = (sys.executable, "-P", program, str(script), str(asked))
+        host = OtherMachine("lab", lambda _: None, lambda _: None, make_command=lambda _: command)
+        opened.append(host)
+        host.start()
+        return host
+
+    yield tell
+    for host in opened:
+        host.end()

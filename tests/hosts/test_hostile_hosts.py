@@ -1,7 +1,5 @@
 """A host that means ill, or is none: nothing is written, run or shown that was not asked for."""
 
-import json
-import sys
 import time
 from pathlib import Path
 
@@ -9,45 +7,16 @@ import pytest
 
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.hosts.here.host import OtherMachine
 from gpupanel.hosts.here.link_state import LinkCondition
 from gpupanel.hosts.here.received_files import ReceivedFiles
 from gpupanel.hosts.lines import MOST_LINE_BYTES, PROTOCOL
 from gpupanel.hosts.operations.exports import FilePiece
 from gpupanel.runs.history.summaries import list_runs
+from tests.hosts.conftest import HELLO
 from tests.patience import wait_until
 
-HELLO = {
-    "type": "hello",
-    "version": "9.9",
-    "protocol": PROTOCOL,
-    "runs_dir": "/runs",
-    "time_s": time.time(),
-}
 DEVICES, QUEUE, RUNS = 1, 2, 3
 """The numbers of the first calls of a window: devices, the queue, then runs."""
-
-
-@pytest.fixture
-def told(tmp_path, monkeypatch):
-    """Connects to a host that says these lines; gives it, and the states of the connection."""
-    for name in ("CACHE", "CONFIG", "RUNS", "STATE"):
-        monkeypatch.setenv(f"GPUPANEL_{name}_DIR", str(tmp_path / "here" / name.lower()))
-    opened = []
-
-    def tell(*lines: object, raw: bytes = b"") -> OtherMachine:
-        script = tmp_path / "script"
-        text = [each if isinstance(each, bytes) else json.dumps(each).encode() for each in lines]
-        script.write_bytes(b"".join(each + b"\n" for each in text) + raw)
-        command = (sys.executable, "-P", str(Path(__file__).with_name("fake_host.py")), str(script))
-        host = OtherMachine("lab", lambda _: None, lambda _: None, make_command=lambda _: command)
-        opened.append(host)
-        host.start()
-        return host
-
-    yield tell
-    for host in opened:
-        host.end()
 
 
 def outline(**changed: object) -> dict[str, object]:
@@ -164,6 +133,19 @@ def test_that_no_other_file_is_said_to_be_there(told, name):
     host = told(HELLO, outline(present=[name]))
     wait_until(lambda: host.copies.runs_problem is not None)
     assert not everything_below(host.runs_dir)
+
+
+def test_that_a_run_that_is_called_as_the_folder_of_sweeps_is_none(told):
+    gone = {"type": "part", "number": RUNS, "content": {"gone": "sweeps"}}
+    host = told(HELLO)
+    wait_until(lambda: host.link.state.kind is LinkCondition.CONNECTED)
+    sweep = host.runs_dir / "sweeps" / "a-sweep"
+    sweep.mkdir(parents=True)
+    host.end()
+    host = told(HELLO, outline(name="sweeps"), gone, outline())
+    wait_until(lambda: (host.runs_dir / "a-run" / "profile.toml").exists())
+    assert sweep.is_dir()
+    assert everything_below(host.runs_dir / "sweeps") == {"a-sweep"}
 
 
 def test_that_a_run_larger_than_a_copy_may_be_is_refused_by_name(told, monkeypatch):

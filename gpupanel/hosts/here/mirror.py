@@ -112,6 +112,8 @@ class Mirror:
         """Remove the copy of a run that is gone there."""
         with self._lock:
             layout = RunLayout(self.runs_dir / name)
+            if name == SWEEPS:
+                return
             self._set_running(layout, is_running=False)
             self._stamps.pop(name, None)
             remove_folder(layout.root)
