@@ -62,9 +62,12 @@ bench: $(VENV)/installed-dev  ## print the figures of speed, memory and smoothne
 docs: $(VENV)/installed  ## write the pages of the guide that are made of declarations anew
 	$(BIN)/python packaging/write_references.py
 
-# With --quiet mkdocs counts no warnings, and --strict means nothing.
+# Zensical reads and writes nothing outside of the folder of its settings.
 guide: $(VENV)/installed-docs  ## build the guide as a static site, in site/
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --clean -f packaging/mkdocs.yml
+	@rm -rf build/guide site && mkdir -p build/guide
+	@cp -r packaging/zensical.toml resources/guide build/guide
+	cd build/guide && $(abspath $(BIN))/zensical build --strict
+	@mv build/guide/site site
 
 screenshots: $(VENV)/installed-dev  ## take the pictures of the README and of the guide anew
 	GPUPANEL_WRITE_SCREENSHOTS=1 $(BIN)/python -m pytest tests/e2e/test_screenshots.py \
@@ -74,12 +77,13 @@ release: $(VENV)/installed-dev  ## build wheel, sdist, bundle and Debian package
 	PYTHON=$(abspath $(BIN))/python packaging/release dist
 
 clean:  ## remove the virtual environment, caches and the site
-	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
+	rm -rf $(VENV) build site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
 
 $(VENV)/bin/python:
-	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 or newer is needed: install it, or name one: make PYTHON=/path/to/python3"; exit 1; }
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-		echo "$$($(PYTHON) --version) is too old: Python 3.11 or newer is needed (make PYTHON=/path/to/python3)."; exit 1; }
+	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11, 3.12 or 3.13 is needed: install it, or name one: make PYTHON=/path/to/python3"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' || { \
+		echo "$$($(PYTHON) --version) is none that TensorFlow is made for: name Python 3.11, 3.12 or 3.13 (make PYTHON=/path/to/python3)."; \
+		exit 1; }
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
 		echo "The virtual environment could not be made. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
 

@@ -113,6 +113,20 @@ def test_that_whatever_names_the_newest_release_names_this_version_and_its_date(
     assert settings["tool"]["hatch"]["version"] == {"path": "gpupanel/__init__.py"}
 
 
+def test_that_whatever_names_the_pythons_names_the_same() -> None:
+    project = _project()
+    named = [each.rpartition(" ")[2] for each in project["classifiers"] if "Python :: 3." in each]  # type: ignore[attr-defined]
+    first, *_, last = (int(each.partition(".")[2]) for each in named)
+    assert named == [f"3.{minor}" for minor in range(first, last + 1)]
+    assert project["requires-python"] == f">=3.{first},<3.{last + 1}"
+    words = ", ".join(named[:-1]) + f" or {named[-1]}"
+    for name in ("README.md", "resources/guide/install.md", "packaging/bundle", "Makefile"):
+        assert f"Python {words}" in _text(name), name
+    for name in ("Makefile", ".ci/run"):
+        assert f"not (3, {first}) <= sys.version_info < (3, {last + 1})" in _text(name), name
+    assert f"On Python {words.replace(' or ', ' and ')}:" in _text("packaging/RELEASING.md")
+
+
 def test_that_a_release_is_not_built_beside_what_is_there(tmp_path: Path) -> None:
     """Its checksums would be of files that nobody has tried."""
     old = tmp_path / "gpupanel-0.0.1.tar.gz"
