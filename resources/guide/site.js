@@ -7,3 +7,10 @@ function showPictures() {
 }
 new MutationObserver(showPictures).observe(document.body, { attributeFilter: ["data-md-color-scheme"] });
 showPictures();
+
+/* Browsers break lines after each hyphen. Code that fits into the line of a phone is not broken. */
+for (const code of document.querySelectorAll(".md-typeset :not(pre) > code")) {
+  if (code.textContent.length <= 32) {
+    code.style.whiteSpace = "nowrap";
+  }
+}

@@ -116,7 +116,9 @@ def test_that_a_run_deleted_while_its_resumption_waits_does_not_come_back(
         with FileLock(layout.resume_lock):
             resuming = waiting.submit(resume, layout)
             time.sleep(0.3)
-            shutil.rmtree(layout.root)
+            # At once: who waits makes the lock's file anew in a folder that is half removed.
+            gone = layout.root.rename(layout.root.parent.parent / "gone")
+            shutil.rmtree(gone)
         with pytest.raises(ProblemError, match="does not exist"):
             resuming.result(timeout=20.0)
     assert list(layout.root.parent.iterdir()) == []

@@ -100,6 +100,17 @@ class Lab:
         return Training(process, run, claim)
 
 
+def why_not(lab: Lab) -> str:
+    """Why another user cannot start gpupanel here; empty: they can."""
+    code = "import gpupanel, sys, os; os.listdir(sys.argv[1])"
+    try:
+        started = lab.start(ADA, "-c", code, str(lab.root))
+    except PermissionError as error:  # a Python below a home that is closed to others
+        return str(error)
+    _, said = started.communicate(timeout=60)
+    return said if started.returncode else ""
+
+
 @pytest.fixture
 def lab(nvml_library: Path) -> Iterator[Lab]:
     if os.geteuid() != 0:
@@ -115,9 +126,7 @@ def lab(nvml_library: Path) -> Iterator[Lab]:
     for file in (library, state):
         file.chmod(0o755)
     lab = Lab(root, standin.environment)
-    started = lab.start(ADA, "-c", "import gpupanel, sys, os; os.listdir(sys.argv[1])", str(root))
-    _, said = started.communicate(timeout=60)
-    if started.returncode:
+    if said := why_not(lab):
         shutil.rmtree(root)
         pytest.skip(f"other users cannot read this folder or its Python: {said[-200:]}")
     yield lab
