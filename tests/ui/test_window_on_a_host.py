@@ -2,6 +2,7 @@
 
 import shutil
 from functools import partial
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QSettings, Qt, QTimer, QUrl
@@ -10,6 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QLabel, QLineEdit, QPushButton, QTree
 
 from gpupanel.devices.child_process import ask_child
 from gpupanel.domain.data import DigitsData
+from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
@@ -19,16 +21,19 @@ from gpupanel.hosts.here.link_state import LinkCondition
 from gpupanel.runs.launcher import create_run
 from gpupanel.runs.questions.question import ask_children_by
 from gpupanel.runs.queue.queue_files import QueueFiles
+from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.bindings.drops import Drops
 from gpupanel.ui.bindings.queue_binding import QueueBinding
 from gpupanel.ui.dialogs.new_sweep_dialog import NewSweepDialog
 from gpupanel.ui.dialogs.sweeps_dialog import SweepsDialog
+from gpupanel.ui.dialogs.trust_dialog import TrustDialog
 from gpupanel.ui.host.connection import HostConnection
 from gpupanel.ui.host.copy_dialog import CopyDialog
 from gpupanel.ui.host.files_dialog import HostFilesDialog
 from gpupanel.ui.host.strip import HostStrip
 from gpupanel.ui.inputs.file_chooser import file_chooser
 from gpupanel.ui.main_window import MainWindow
+from gpupanel.ui.panels.device_panel import panel_text
 from gpupanel.ui.panels.evaluation_panel.predictions_view import PredictionsView
 from gpupanel.ui.panels.runs_panel import RunsPanel
 from gpupanel.ui.questions import Questions
@@ -337,3 +342,11 @@ def test_that_a_run_and_a_program_of_this_machine_are_refused_by_name(window, tm
         drops.take((str(tmp_path / name),))
     assert [problems[0].code for problems in refused] == ["drop_elsewhere"] * 3
     assert not offered
+
+
+def test_that_what_is_said_of_the_machine_names_the_host(qtbot, window):
+    qtbot.waitUntil(lambda: window.session.inventory is not None, timeout=START_UP_MS)
+    assert "on lab" in panel_text.notice(DeviceInventory(devices=()))
+    dialog = TrustDialog((UserCode("model.path", Path("/there/network.py"), b"pass"),), window)
+    words = [each.text() for each in dialog.findChildren(QLabel)]
+    assert any("whatever you can do on lab" in each for each in words)

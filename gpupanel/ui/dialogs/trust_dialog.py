@@ -19,6 +19,7 @@ from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.screen_fit import resize_within_screen
+from gpupanel.ui.workers.workplace import machine_name
 
 _WHAT: Final = {
     "model.path": "the model",
@@ -30,7 +31,7 @@ _WHAT: Final = {
 _HIDDEN = re.compile("[\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 """Characters that are not seen, or that change the order in which others are shown."""
 _EXPLANATION = (
-    "It can do whatever you can do on this machine: read, change and send files. Start it only if "
+    "It can do whatever you can do on {machine}: read, change and send files. Start it only if "
     "you know what it does. You are not asked again until its content changes."
 )
 
@@ -57,7 +58,7 @@ class TrustDialog(QDialog):
         heading.setProperty("role", "title")
         heading.setWordWrap(True)
         layout.addWidget(heading)
-        explanation = QLabel(_EXPLANATION, self)
+        explanation = QLabel(_EXPLANATION.format(machine=machine_name()), self)
         explanation.setWordWrap(True)
         layout.addWidget(explanation)
         for each in code:

@@ -8,6 +8,7 @@ Whatever one of the two kinds of machine can do the other can, too, by a method 
 from typing import TYPE_CHECKING
 
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.visible_text import visible_line
 from gpupanel.ui.workers.this_machine import ThisMachine
 
 if TYPE_CHECKING:
@@ -50,6 +51,11 @@ def only_there(what: str, host: str) -> Problem:
 def workplace() -> "Workplace":
     """The machine that this process works on."""
     return _place[0]
+
+
+def machine_name() -> str:
+    """What the machine that is worked on is called in a sentence: "this machine", or the host."""
+    return visible_line(workplace().host) or "this machine"
 
 
 def other_machine() -> "OtherMachine":

@@ -20,13 +20,14 @@ from gpupanel.ui.widgets.labels import Caption, Note
 from gpupanel.ui.widgets.layouts import column_in, discard
 from gpupanel.ui.widgets.problem_row import ProblemRow
 from gpupanel.ui.widgets.tool_buttons import ToolButtons
+from gpupanel.ui.workers.workplace import machine_name
 
 _MOST_COLUMNS = 5
 _EMPTY = "Some examples and the number of each class appear here once the data is chosen."
 _BUSY = "Reading the data…"
 _PROBLEMS = "The data cannot be shown: there is a problem with it."
 _DOWNLOAD = (
-    "This data is not on this machine yet. It is downloaded once, now or by the first run, and "
+    "This data is not on {machine} yet. It is downloaded once, now or by the first run, and "
     "shown here then."
 )
 _PYTHON = (
@@ -155,7 +156,7 @@ class PreviewView(QWidget):
         if self._preview is None:
             return _EMPTY
         if self._preview.needs_download:
-            return _DOWNLOAD
+            return _DOWNLOAD.format(machine=machine_name())
         if self._preview.needs_start and not self._preview.problems:
             return _PYTHON
         if not self._preview.example_count:

@@ -6,7 +6,9 @@ from gpupanel.devices.device_text import link_between
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
 from gpupanel.domain.memory import LimitedMemory, MemoryPolicy, SplitMemory, allowed_mib
 from gpupanel.domain.problem import Problem, Severity
+from gpupanel.domain.visible_text import visible_line
 from gpupanel.ui import formatting
+from gpupanel.ui.workers.workplace import workplace
 
 
 def labels(inventory: DeviceInventory) -> tuple[str, ...]:
@@ -44,7 +46,9 @@ def notice(inventory: DeviceInventory) -> str:
     if inventory.unresponsive:
         return "No GPU answers: training runs on the CPU."
     if inventory.driver is None:
-        return "No NVIDIA driver answers here: training runs on the CPU."
+        where = visible_line(workplace().host)
+        place = f"on {where}" if where else "here"
+        return f"No NVIDIA driver answers {place}: training runs on the CPU."
     return "The NVIDIA driver answers but lists no GPU: training runs on the CPU."
 
 

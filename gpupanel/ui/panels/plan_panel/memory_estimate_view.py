@@ -13,6 +13,7 @@ from gpupanel.ui.widgets.flow_layout import FlowLayout
 from gpupanel.ui.widgets.labels import Note
 from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.tips import wrapped
+from gpupanel.ui.workers.workplace import machine_name
 
 _ASK = "Estimate memor&y"
 _ASK_TIP = (
@@ -37,7 +38,7 @@ _COMPARE_TIP = (
     "XLA and mixed precision, and shows which way is the fastest. It takes some minutes; what was "
     "measured is remembered."
 )
-_MEASURED = "Measured with this model on this machine; the real peak may be up to 5 % higher."
+_MEASURED = "Measured with this model on {machine}; the real peak may be up to 5 % higher."
 _UNKNOWN = "The memory that this model takes could not be estimated."
 _BUSY = "Building the model…"
 _LOOKING = "Looking for ways in which it fits: the model is built in each of them…"
@@ -144,7 +145,9 @@ class MemoryEstimateView(QWidget):
         self.find_batch.setVisible(plan is not None and is_here and not plan.places)
         self.compare_devices.setVisible(is_here)
         is_measured = bool(memory) and all(each.is_measured for each in memory if each.examples)
-        self._bars.setToolTip(wrapped(_MEASURED if is_measured else _ROUGH))
+        self._bars.setToolTip(
+            wrapped(_MEASURED.format(machine=machine_name()) if is_measured else _ROUGH)
+        )
         now = largest if plan is None else plan.global_batch_size
         can_be_larger = largest is not None and now is not None and largest > now
         can_be_larger = can_be_larger and largest != self._example_count

@@ -25,6 +25,7 @@ from gpupanel.ui.widgets.labels import Caption, Note
 from gpupanel.ui.widgets.table_model import Column, TableModel
 from gpupanel.ui.widgets.table_view import TableView
 from gpupanel.ui.widgets.tips import wrapped
+from gpupanel.ui.workers.workplace import machine_name
 
 _WORDS = ReportWords(
     name="batch_fit",
@@ -39,7 +40,7 @@ _WORDS = ReportWords(
 )
 _NOTE = (
     "Nothing of these steps is kept. What was held corrects the memory estimate of the same model "
-    "on this machine."
+    "on {machine}."
 )
 _ROW_HEIGHT = 28
 _RowT = TypeVar("_RowT")
@@ -118,7 +119,7 @@ class BatchFitDialog(SessionReportDialog[BatchFit, BatchProgress]):
                 parts.append(Caption("Examples of one replica, device by device"))
             parts.append(_trial_table(self._trial_rows(found)))
             parts += [Note(words) for words in map(self._held, found.devices) if words]
-            parts.append(Note(_NOTE))
+            parts.append(Note(_NOTE.format(machine=machine_name())))
         return parts
 
     @Slot(object)
