@@ -39,12 +39,8 @@ class SweepsRead:
     problems: tuple[Problem, ...] = ()
 
     @classmethod
-    def of(
-        cls, names: tuple[str, ...], layout: SweepLayout | None, *, is_known: bool
-    ) -> "SweepsRead":
+    def of(cls, names: tuple[str, ...], layout: SweepLayout, *, is_known: bool) -> "SweepsRead":
         """All that there are, and the one in that folder as it is now."""
-        if layout is None:
-            return cls(names, None)
         try:
             return cls(names, sweep_status(layout), is_known)
         except ProblemError as error:
@@ -69,15 +65,15 @@ class UserSweeps:
 
     def read(self, name: str) -> SweepsRead:
         """All names, and the sweep of that name; empty: the newest."""
-        names, chosen = self.found(name)
-        is_known = chosen is not None and self.is_known(chosen)
-        return SweepsRead.of(names, chosen, is_known=is_known)
+        names = self.names()
+        if not names:
+            return SweepsRead((), None)
+        layout = self.layout(name if name in names else names[0])
+        return SweepsRead.of(names, layout, is_known=self.is_known(layout))
 
-    def found(self, name: str) -> tuple[tuple[str, ...], SweepLayout | None]:
-        """All names, and the folder of the one of that name, or of the newest."""
-        layouts = {layout.root.name: layout for layout in list_sweeps(self._runs_dir)}
-        chosen = layouts.get(name) or next(iter(layouts.values()), None)
-        return tuple(layouts), chosen
+    def names(self) -> tuple[str, ...]:
+        """Those of all folders, newest first."""
+        return tuple(layout.root.name for layout in list_sweeps(self._runs_dir))
 
     def is_known(self, layout: SweepLayout) -> bool:
         """Whether the queue looks after a sweep."""
@@ -92,11 +88,12 @@ class UserSweeps:
 
     def stop(self, name: str) -> None:
         """Begin no more trials of a sweep, and stop those that go on."""
-        stop_sweep(self._files, self._layout(name))
+        stop_sweep(self._files, self.layout(name))
 
     def resume(self, name: str) -> None:
         """Let a sweep go on that the queue does not know any more."""
-        resume_sweep(self._files, self._layout(name))
+        resume_sweep(self._files, self.layout(name))
 
-    def _layout(self, name: str) -> SweepLayout:
+    def layout(self, name: str) -> SweepLayout:
+        """The folder of a sweep."""
         return SweepLayout(self._runs_dir.absolute() / SWEEPS / name)

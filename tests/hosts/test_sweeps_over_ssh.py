@@ -1,5 +1,7 @@
 """Sweeps of a host: started from here, shown as they go, stopped and let go on."""
 
+import os
+import shutil
 import time
 
 import pytest
@@ -11,6 +13,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import dump_profile
 from gpupanel.domain.sweep import SweepMethod, SweepSettings
 from gpupanel.hosts.here.host import OtherMachine
+from gpupanel.hosts.here.link_state import LinkCondition
 from gpupanel.hosts.operations.exports import FilePiece
 from gpupanel.hosts.operations.sweeps import SweepsFound
 from gpupanel.runs.queue.queue_files import QueueFiles
@@ -120,6 +123,55 @@ def test_that_a_record_that_was_written_anew_is_told_anew(lab):
     append_event(layout, SweepBegun(time_s=1e9, trial_count=1))
     more(layout, 1, 1)
     assert as_there(sweeps(host).read(layout.root.name), lab) == sweep_status(layout)
+
+
+def test_that_a_profile_that_was_written_anew_and_a_record_that_is_gone_are_told(lab):
+    host, layout = lab.connected(), written(lab, "2026-12-01T10-00-00-once", 50)
+    sweeps(host).read(layout.root.name)
+    layout.profile.write_text(dump_profile(profile(1).model_copy(update={"name": "renamed"})))
+    layout.record.unlink()
+    read = sweeps(host).read(layout.root.name)
+    assert read.shown.name == "renamed"
+    assert read.shown.trials == ()
+
+
+@pytest.mark.parametrize("kind", ["link", "fifo"])
+def test_that_a_record_that_is_no_file_hides_no_other_sweep(lab, kind):
+    host, layout = lab.connected(), written(lab, "2026-12-01T10-00-00-odd", 5)
+    good = written(lab, "2026-12-01T09-00-00-good", 3)
+    layout.record.unlink()
+    if kind == "link":
+        layout.record.symlink_to(good.record)
+    else:
+        os.mkfifo(layout.record)
+    assert not sweeps(host).read("").shown.trials
+    assert len(sweeps(host).read(good.root.name).shown.trials) == 3
+
+
+def test_that_a_folder_whose_name_is_no_text_hides_no_other_sweep(lab):
+    good = written(lab, "2026-12-01T09-00-00-good", 3)
+    odd = os.fsdecode(os.fsencode(good.root.parent) + b"/2026-12-02-\xff")
+    shutil.copytree(good.root, odd)
+    assert sweeps(lab.connected()).read("").names == (good.root.name,)
+
+
+def test_that_sweeps_are_shown_as_they_were_copied_while_there_is_no_connection(lab):
+    host, layout = lab.connected(), written(lab, "2026-12-01T10-00-00-kept", 5)
+    before = sweeps(host).read("")
+    lab.relay.cut()
+    wait_until(lambda: host.link.state.kind is LinkCondition.CUT)
+    assert sweeps(host).read("").shown == before.shown
+    assert sweeps(host).read(layout.root.name).names == before.names
+
+
+def test_that_the_copy_of_a_sweep_that_is_gone_there_goes(lab):
+    host, layout = lab.connected(), written(lab, "2026-12-01T10-00-00-gone", 5)
+    sweeps(host).read("")
+    copy = host.runs_dir / SWEEPS / layout.root.name
+    assert copy.exists()
+    shutil.rmtree(layout.root)
+    assert sweeps(host).read("").names == ()
+    assert not copy.exists()
 
 
 def test_that_the_newest_is_shown_first_and_each_is_named(lab):

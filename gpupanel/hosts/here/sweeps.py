@@ -1,13 +1,16 @@
 """The sweeps of a host as a window works with them: shown from copies, and asked there."""
 
+import hashlib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
-from gpupanel.files.guarded_files import make_folder, size_of, status
+from gpupanel.files.guarded_files import make_folder, read_file, remove_folder, size_of
 from gpupanel.hosts import code
 from gpupanel.hosts.here.link import Link
+from gpupanel.hosts.here.link_state import LinkCondition
 from gpupanel.hosts.here.paths import CopiedPaths
 from gpupanel.hosts.here.received_files import ReceivedFiles
 from gpupanel.hosts.operations.exports import FilePiece
@@ -24,7 +27,7 @@ from gpupanel.runs.sweeps.sweep_layout import SweepLayout
 from gpupanel.runs.sweeps.sweep_record import MOST_RECORD_BYTES
 from gpupanel.runs.trust.trusted import CodeNotTrustedError
 from gpupanel.runs.trust.user_code import UserCode
-from gpupanel.runs.user_sweeps import SweepsRead
+from gpupanel.runs.user_sweeps import SweepsRead, UserSweeps
 
 
 class HostSweeps:
@@ -52,13 +55,19 @@ class HostSweeps:
     def read(self, name: str) -> SweepsRead:
         """All names, and the sweep of that name as it is now; empty: the newest.
 
+        Without a connection, as they were copied last.
+
         Raises:
-            ProblemError: The host cannot be asked, or says what is none of a sweep.
+            ProblemError: The host says what is none of a sweep.
         """
+        if self._link.state.kind is LinkCondition.CUT:
+            return UserSweeps(self._folder.parent).read(name)
         found = self._asked(name)
         if found.name and found.name != name:
             found = self._asked(found.name)  # the newest, of which nothing was sent
-        layout = SweepLayout(self._folder / found.name) if found.name else None
+        if not found.name:
+            return SweepsRead((), None)
+        layout = SweepLayout(self._folder / found.name)
         return SweepsRead.of(self._names, layout, is_known=found.is_known)
 
     def start(self, profile: Profile) -> str:
@@ -87,7 +96,7 @@ class HostSweeps:
         layout = SweepLayout(self._folder / name) if name else None
         wanted = SweepsWanted(
             name=name,
-            has_profile=layout is not None and status(layout.profile) is not None,
+            profile="" if layout is None else _digest(layout),
             record_bytes=0 if layout is None else size_of(layout.record),
             stamp=self._stamp,
         )
@@ -95,7 +104,15 @@ class HostSweeps:
         found = self._link.call(SWEEPS, wanted, on_part=take)
         if found.names is not None:
             self._names, self._stamp = found.names, found.stamp
+            self._forget_others()
         return found
+
+    def _forget_others(self) -> None:
+        """Remove the copies of sweeps that are gone there."""
+        with suppress(OSError):
+            for path in self._folder.iterdir():
+                if path.name not in self._names:
+                    remove_folder(path)
 
     def _taking(self, layout: SweepLayout) -> Callable[[FilePiece], None]:
         """What copies the pieces of a sweep's two files."""
@@ -111,6 +128,13 @@ class HostSweeps:
             files.take(piece)
 
         return take
+
+
+def _digest(layout: SweepLayout) -> str:
+    try:
+        return hashlib.sha256(read_file(layout.profile, layout.root)).hexdigest()
+    except OSError:
+        return ""
 
 
 def _refuse(piece: FilePiece) -> None:

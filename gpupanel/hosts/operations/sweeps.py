@@ -17,13 +17,13 @@ class SweepsWanted(Value):
 
     Attributes:
         name: Of the one that is shown; empty: of the newest.
-        has_profile: Its profile is copied.
+        profile: The SHA-256 of the copy of its profile, hexadecimal; empty: there is none.
         record_bytes: So much of its record is copied.
         stamp: Of the names that are known; empty: none.
     """
 
     name: RunName | Literal[""] = ""
-    has_profile: bool = False
+    profile: Annotated[str, Field(max_length=64)] = ""
     record_bytes: Count = 0
     stamp: Annotated[str, Field(max_length=64)] = ""
 

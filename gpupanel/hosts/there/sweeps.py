@@ -3,10 +3,11 @@
 import hashlib
 from collections.abc import Callable
 from io import BytesIO
+from pathlib import Path
 from threading import Event
 
 from gpupanel.domain.profile_toml import profile_from_document
-from gpupanel.files.guarded_files import open_to_read, read_file
+from gpupanel.files.guarded_files import read_file
 from gpupanel.hosts import code
 from gpupanel.hosts.operations.exports import FilePiece
 from gpupanel.hosts.operations.operation import Nothing
@@ -32,19 +33,18 @@ def tell_sweeps(wanted: SweepsWanted, say: Say, dropped: Event) -> SweepsFound:
 
     Raises:
         ProblemError: The folder of sweeps cannot be read.
-        OSError: A sweep's files cannot be read.
     """
     sweeps = UserSweeps(default_runs_dir())
-    found, chosen = sweeps.found(wanted.name)
-    names = tuple(filter(_can_be_told, found))
+    names = tuple(filter(_can_be_told, sweeps.names()))
+    name = wanted.name if wanted.name in names else next(iter(names), "")
     stamp = hashlib.sha256("/".join(names).encode()).hexdigest()[:32]
-    if chosen is not None and chosen.root.name == wanted.name:
-        _send(chosen, wanted, say, dropped)
+    if name and name == wanted.name:
+        _send(sweeps.layout(name), wanted, say, dropped)
     return SweepsFound(
         names=None if stamp == wanted.stamp else names,
         stamp=stamp,
-        name="" if chosen is None else chosen.root.name,
-        is_known=chosen is not None and sweeps.is_known(chosen),
+        name=name,
+        is_known=bool(name) and sweeps.is_known(sweeps.layout(name)),
     )
 
 
@@ -54,21 +54,25 @@ def _can_be_told(name: str) -> bool:
 
 
 def _send(layout: SweepLayout, wanted: SweepsWanted, say: Say, dropped: Event) -> None:
-    if not wanted.has_profile:
-        profile = read_file(layout.profile, layout.root).decode("latin-1")
-        say(FilePiece(path=layout.profile.name, content=profile, is_first=True))
-    try:
-        with open_to_read(layout.record, layout.root) as file:
-            size = file.seek(0, 2)
-            # One that is shorter than what is known is another one.
-            known = wanted.record_bytes if wanted.record_bytes <= size else 0
-            file.seek(known)
-            new = file.read(MOST_RECORD_BYTES)
-    except FileNotFoundError:
-        return  # it is only just made
+    """Send what has changed of its two files; one that is none, or cannot be read, is empty."""
+    profile = _content(layout.profile, layout.root)
+    if hashlib.sha256(profile).hexdigest() != wanted.profile:
+        content = profile.decode("latin-1")
+        say(FilePiece(path=layout.profile.name, content=content, is_first=True))
+    record = _content(layout.record, layout.root)
     # Half a line at the end may be another one by the next time.
-    lines = BytesIO(new[: new.rfind(b"\n") + 1])
-    send_file(lines, layout.record.name, say, dropped, is_first=not known)
+    lines = record[: record.rfind(b"\n") + 1]
+    # One that is shorter than what is known is another one.
+    known = wanted.record_bytes if wanted.record_bytes <= len(lines) else 0
+    if known < len(lines) or not known:
+        send_file(BytesIO(lines[known:]), layout.record.name, say, dropped, is_first=not known)
+
+
+def _content(path: Path, folder: Path) -> bytes:
+    try:
+        return read_file(path, folder, MOST_RECORD_BYTES)
+    except OSError:
+        return b""
 
 
 def start_sweep(
