@@ -37,7 +37,10 @@ class NoteReceiver:
 
         class Handler(BaseHTTPRequestHandler):
             def _take(self) -> None:
-                body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
+                length = int(self.headers.get("Content-Length", 0))
+                body = self.rfile.read(length).decode()
+                if len(body.encode()) < length:
+                    return  # whoever sent it was killed meanwhile: half a request is none
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 receiver.received.append(Received(self.command, self.path, headers, body))
                 code = receiver.answers.pop(0) if receiver.answers else 200

@@ -4,6 +4,8 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import patch
 
 import pytest
 from PySide6.QtGui import QColor
@@ -30,7 +32,7 @@ from gpupanel.domain.layered_models import MlpModel
 from gpupanel.domain.model_export import ModelExport
 from gpupanel.domain.model_summary import ModelSummary
 from gpupanel.domain.power import LimitedGpu
-from gpupanel.domain.problem import Problem
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.rate_range import RateRange
 from gpupanel.domain.read_speed import ReadSpeed
@@ -41,7 +43,8 @@ from gpupanel.domain.shown_examples import ExampleChoice, ShownExample, ShownExa
 from gpupanel.domain.sweep import SweepSettings
 from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
 from gpupanel.domain.trace import TraceRecord
-from gpupanel.hosts.operations.machine import FolderEntry, FolderListing
+from gpupanel.hosts.here.file_copy import CopySize
+from gpupanel.hosts.operations.machine import FolderEntry, FolderListing, PlaceFound
 from gpupanel.planning.model_gallery import ModelEntry
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.sweeps.proposing import SweepProposal
@@ -65,7 +68,9 @@ from gpupanel.ui.dialogs.settings_dialog import SettingsDialog
 from gpupanel.ui.dialogs.shortcuts_dialog import ShortcutsDialog
 from gpupanel.ui.dialogs.sweeps_dialog import SweepsDialog
 from gpupanel.ui.dialogs.trust_dialog import TrustDialog
+from gpupanel.ui.host import copy_dialog
 from gpupanel.ui.host.connect_dialog import ConnectDialog
+from gpupanel.ui.host.copy_dialog import CopyDialog
 from gpupanel.ui.host.files_dialog import HostFilesDialog
 from gpupanel.ui.panels.runs_panel.column_chooser import ColumnChooser
 from gpupanel.ui.panels.runs_panel.columns import COLUMNS
@@ -83,6 +88,7 @@ from gpupanel.ui.tools.session_tools.scan.dialog import ScanDialog
 from gpupanel.ui.tools.trace.dialog import TraceDialog
 from gpupanel.ui.widgets.table_model import Column
 from gpupanel.ui.window_settings import WindowSettings
+from gpupanel.ui.workers import host_folders
 from tests.fakes.devices import TWO_UNEQUAL
 from tests.ui.filled_values import filled
 from tests.ui.said_texts import TAG, unsafe_texts
@@ -131,12 +137,34 @@ def device_history() -> DeviceHistoryDialog:
     return dialog
 
 
+def _host() -> SimpleNamespace:
+    """A host of that name, of which nothing is heard."""
+
+    def refuse(*_: object) -> None:
+        raise ProblemError(PROBLEM)
+
+    return SimpleNamespace(host=NAME, files=SimpleNamespace(folder=refuse, place=refuse))
+
+
 def host_files() -> HostFilesDialog:
-    dialog = HostFilesDialog(None, NAME, "/", QFileDialog.FileMode.ExistingFile)
+    with patch.object(host_folders, "other_machine", _host):
+        dialog = HostFilesDialog(None, NAME, "/", QFileDialog.FileMode.ExistingFile)
     dialog._folders.stop()
     entries = (FolderEntry(name=NAME, is_folder=True), FolderEntry(name=NAME, is_folder=False))
     dialog._show(FolderListing(path=f"/{NAME}", entries=entries))
     dialog._show_refusal((PROBLEM,))
+    return dialog
+
+
+def copying() -> CopyDialog:
+    with patch.object(copy_dialog, "other_machine", _host):
+        dialog = CopyDialog((f"/{NAME.replace('/', '-')}",), None)
+    for each in (dialog._measuring, dialog._placing, dialog._copying):
+        each.stop()
+    dialog._look_soon.stop()
+    dialog._on_measured(CopySize(1, 1))
+    dialog._on_placed(PlaceFound(path=f"/{NAME}", taken=(NAME, NAME)))
+    dialog._show_problems((PROBLEM,))
     return dialog
 
 
@@ -205,6 +233,7 @@ def shortcuts() -> ShortcutsDialog:
 MADE: dict[str, Callable[[], QDialog]] = {
     "ConnectDialog": lambda: ConnectDialog((NAME,), None),
     "HostFilesDialog": host_files,
+    "CopyDialog": copying,
     "AboutDialog": lambda: AboutDialog(INVENTORY, None),
     "BatchFitDialog": lambda: shown(
         labelled(BatchFitDialog()), "setAnswer", filled(BatchFit, NAME, problems=(PROBLEM,))

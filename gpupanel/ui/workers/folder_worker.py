@@ -56,7 +56,7 @@ class FolderWatch(WorkerFacade):
     @Slot()
     def look(self) -> None:
         """Ask now, unless an answer is waited for; ``found`` follows."""
-        if not self.is_busy():
+        if not (self.is_busy() or self._thread.is_ending):
             self._again.stop()
             self._patience.start()
             self.submit(partial(self._ask, self._folder), self._take, self._take_failure)

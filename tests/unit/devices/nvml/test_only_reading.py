@@ -39,5 +39,8 @@ def test_that_nothing_sets_a_limit_but_a_person_who_asks_for_it() -> None:
         "devices/nvml/gpu.py",
         "devices/power_limits.py",
         "cli/verbs/power.py",
-        "ui/bindings/power_binding.py",
+        # As a person orders it in a window's dialog, on its machine or on a host.
+        "ui/workers/this_machine.py",
+        "hosts/here/tools.py",
+        "hosts/there/tools.py",
     }
