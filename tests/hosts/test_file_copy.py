@@ -64,6 +64,7 @@ def test_that_a_folder_is_there_whole_and_sent_once(lab, flowers):
     assert tree(there / "flowers") == {**tree(flowers), "of_there.txt": b"stays"}
 
 
+@pytest.mark.long
 def test_that_it_is_told_how_far_it_is(lab, flowers):
     told = list[CopyProgress]()
     (flowers / "rose" / "large.png").write_bytes(os.urandom(4 * LARGE))
@@ -101,6 +102,7 @@ def test_that_a_copy_that_was_cut_goes_on_where_it_was(lab, flowers):
     assert lab.relay.bytes_sent - before < 0.8 * LARGE
 
 
+@pytest.mark.long
 def test_that_a_copy_that_is_not_wanted_any_more_leaves_no_process(lab, flowers):
     lab.relay.bytes_per_s = LARGE / 10.0
     cancelled, files, size = Event(), lab.connected().files, size_of(flowers)

@@ -103,6 +103,7 @@ def test_that_a_sweep_is_prepared_started_stopped_and_continued_there_by_mouse(
     assert window.core.questions.problems == []
 
 
+@pytest.mark.long
 def test_that_code_is_asked_about_here_before_a_sweep_carries_it_out_there(
     qtbot,
     window,  # noqa: F811
@@ -126,6 +127,7 @@ def test_that_code_is_asked_about_here_before_a_sweep_carries_it_out_there(
     qtbot.waitUntil(lambda: not dialog.isVisible(), timeout=START_UP_MS)
 
 
+@pytest.mark.long
 def test_that_a_run_of_a_trial_there_is_opened_and_its_settings_are_used(
     qtbot,
     window,  # noqa: F811
@@ -155,6 +157,7 @@ def test_that_a_run_of_a_trial_there_is_opened_and_its_settings_are_used(
     )
 
 
+@pytest.mark.long
 def test_that_a_window_that_is_closed_while_a_sweep_starts_ends_at_once(
     qtbot,
     window,  # noqa: F811
