@@ -19,6 +19,7 @@ from gpupanel.hosts.operations.sweeps import (
     SweepToStart,
 )
 from gpupanel.hosts.there.exports import send_file
+from gpupanel.runs.directory.profile_file import LARGEST_PROFILE_BYTES
 from gpupanel.runs.locations import default_runs_dir
 from gpupanel.runs.sweeps.sweep_layout import SweepLayout
 from gpupanel.runs.sweeps.sweep_record import MOST_RECORD_BYTES
@@ -55,11 +56,11 @@ def _can_be_told(name: str) -> bool:
 
 def _send(layout: SweepLayout, wanted: SweepsWanted, say: Say, dropped: Event) -> None:
     """Send what has changed of its two files; one that is none, or cannot be read, is empty."""
-    profile = _content(layout.profile, layout.root)
+    profile = _content(layout.profile, layout.root, LARGEST_PROFILE_BYTES)
     if hashlib.sha256(profile).hexdigest() != wanted.profile:
         content = profile.decode("latin-1")
         say(FilePiece(path=layout.profile.name, content=content, is_first=True))
-    record = _content(layout.record, layout.root)
+    record = _content(layout.record, layout.root, MOST_RECORD_BYTES)
     # Half a line at the end may be another one by the next time.
     lines = record[: record.rfind(b"\n") + 1]
     # One that is shorter than what is known is another one.
@@ -68,9 +69,9 @@ def _send(layout: SweepLayout, wanted: SweepsWanted, say: Say, dropped: Event) -
         send_file(BytesIO(lines[known:]), layout.record.name, say, dropped, is_first=not known)
 
 
-def _content(path: Path, folder: Path) -> bytes:
+def _content(path: Path, folder: Path, most_bytes: int) -> bytes:
     try:
-        return read_file(path, folder, MOST_RECORD_BYTES)
+        return read_file(path, folder, most_bytes)
     except OSError:
         return b""
 
