@@ -181,6 +181,35 @@ def test_that_an_empty_folder_and_two_of_one_name_are_refused(flowers, tmp_path)
         assert refused.value.problems[0].code == code
 
 
+def test_that_a_name_that_no_profile_can_hold_is_refused_before_anything_is_sent(tmp_path):
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
+    folder.mkdir()
+    (folder / "a.png").write_bytes(b"content")
+    with pytest.raises(ProblemError) as refused:
+        size_of(folder)
+    (problem,) = refused.value.problems
+    assert problem.code == "path_unusable"
+    problem.model_dump_json()  # it is said in whole words
+
+
+def test_that_a_copy_that_ends_again_and_again_beside_a_connection_gives_up(
+    lab, flowers, tmp_path, monkeypatch
+):
+    rsync, begun = tmp_path / "bin" / "rsync", tmp_path / "begun"
+    rsync.parent.mkdir()
+    rsync.write_text(
+        f"#!/bin/sh\necho x >> {begun}\nprintf '       1,000   1%%\\r  1000  1%%\\r'\n"
+        "sleep 0.3\nprintf '  2000  2%%\\r'\nsleep 0.1\nexit 255\n"
+    )
+    rsync.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{rsync.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setattr("gpupanel.hosts.here.files._MOST_UNEXPLAINED", 2)
+    with pytest.raises(ProblemError) as refused:
+        copied(lab, flowers)
+    assert refused.value.problems[0].code == "copy_cut"
+    assert len(begun.read_text().split()) == 3
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root makes a small disk")
 def test_that_a_disk_without_room_is_said(lab, flowers):
     place = lab.folder / "there" / "small"
@@ -218,6 +247,7 @@ def test_that_a_place_is_looked_at_before_it_is_made(lab):
         (12, "sh: 1: rsync: not found\n", "rsync_not_there"),
         (127, "zsh: command not found: rsync\n", "rsync_not_there"),
         (11, 'write failed on "x": No space left on device (28)\n', "copy_without_room"),
+        (11, 'write failed on "x": Disk quota exceeded (122)\n', "copy_without_room"),
         (255, "ssh: connect to host lab port 22: No route to host\n", "copy_cut"),
         (23, "rsync: mkstemp failed: Permission denied (13)\n", "copy_not_permitted"),
         (2, "protocol version mismatch -- is your shell clean?\n", "copy_failed"),

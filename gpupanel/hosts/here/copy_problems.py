@@ -12,7 +12,7 @@ _NO_PROGRAM_THERE: Final = (
     "rsync: not found",
     "command not found: rsync",
 )
-_NO_ROOM: Final = "No space left on device"
+_NO_ROOM: Final = ("No space left on device", "Disk quota exceeded")
 _NO_RIGHT: Final = "Permission denied"
 _CUT: Final = (10, 12, 30, 35, 255)
 """What rsync exits with where its connection ends (rsync(1)); 255 is ssh's."""
@@ -35,6 +35,15 @@ def leads_in_a_circle(path: Path) -> Problem:
         message=f"{visible_line(str(path))} leads to a folder that holds it, so copying would not "
         "end.",
         hint="Remove that link, or copy the folders beside it one by one.",
+    )
+
+
+def name_without_text(name: str) -> Problem:
+    """What is copied would have a path that no profile can name."""
+    return Problem(
+        code="path_unusable",
+        message=f"The name {visible_line(name)} is not UTF-8, so no profile can name it.",
+        hint="Rename it, then copy it.",
     )
 
 
@@ -68,6 +77,11 @@ def some_not_copied(host: str, said: str) -> Problem:
     )
 
 
+def is_full(said: str) -> bool:
+    """Whether rsync says that the disk there is."""
+    return any(each in said for each in _NO_ROOM)
+
+
 def copy_problem(host: str, exit_code: int, said: str) -> Problem:
     """Why files were not copied.
 
@@ -76,38 +90,24 @@ def copy_problem(host: str, exit_code: int, said: str) -> Problem:
         exit_code: Of rsync.
         said: What it wrote to stderr.
     """
+    code, message, hint = _failure(host, exit_code, said)
+    return Problem(code=code, message=message, hint=hint, detail=said)
+
+
+def _failure(host: str, exit_code: int, said: str) -> tuple[str, str, str]:
+    again = "what was sent is not sent again."
     if any(each in said for each in _NO_PROGRAM_THERE):
-        return Problem(
-            code="rsync_not_there",
-            message=f"{host} has no rsync, which takes the files there.",
-            hint=f"Install it on {host}: {_INSTALL}",
-            detail=said,
-        )
-    if _NO_ROOM in said:
-        return Problem(
-            code="copy_without_room",
-            message=f"The disk of {host} has no room for all of it.",
-            hint="Make room there, then continue: what was sent is not sent again.",
-            detail=said,
-        )
+        message = f"{host} has no rsync, which takes the files there."
+        return "rsync_not_there", message, f"Install it on {host}: {_INSTALL}"
+    if is_full(said):
+        message = f"The disk of {host} has no room for all of it."
+        return "copy_without_room", message, f"Make room there, then continue: {again}"
     if exit_code in _CUT:
-        return Problem(
-            code="copy_cut",
-            message=f"The connection to {host} was lost while files were copied.",
-            hint="Continue once it is there again: what was sent is not sent again.",
-            detail=said,
-        )
+        message = f"The connection to {host} was lost while files were copied."
+        return "copy_cut", message, f"Continue once it is there again: {again}"
     if _NO_RIGHT in said:
-        return Problem(
-            code="copy_not_permitted",
-            message=f"That folder of {host} cannot be written, or a file not be read.",
-            hint="Choose another folder; the detail names what was refused.",
-            detail=said,
-        )
-    last = visible_line((said.splitlines() or [""])[-1])
-    return Problem(
-        code="copy_failed",
-        message=f"Files were not copied to {host}: {last or f'rsync exits with {exit_code}'}.",
-        hint="Copy the detail into a report of the problem, if it says nothing to you.",
-        detail=said,
-    )
+        message = f"That folder of {host} cannot be written, or a file not be read."
+        return "copy_not_permitted", message, "Choose another folder; the detail has what failed."
+    last = visible_line((said.splitlines() or [""])[-1]) or f"rsync exits with {exit_code}"
+    message = f"Files were not copied to {host}: {last}."
+    return "copy_failed", message, "Copy the detail into a report of the problem."

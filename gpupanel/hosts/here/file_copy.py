@@ -19,13 +19,15 @@ from pathlib import Path
 from threading import Event
 from typing import Final
 
-from gpupanel.devices.child_process import memory_file
+from gpupanel.devices.child_process import last_bytes, memory_file
 from gpupanel.domain.child_command import WORKING_DIRECTORY, child_environment
 from gpupanel.domain.last_lines import last_lines
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.hosts.here.copy_problems import (
     copy_problem,
+    is_full,
     leads_in_a_circle,
+    name_without_text,
     no_rsync_here,
     nothing_to_copy,
     some_not_copied,
@@ -52,7 +54,7 @@ _SOME_FAILED: Final = (23, 24)
 """What rsync exits with where single files could not be read, or were gone by then (rsync(1))."""
 _TELL_S: Final = 0.2
 _END_S: Final = 3.0
-_MOST_SAID: Final = 2**16
+_MOST_UNREAD: Final = 2**16
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +93,15 @@ def measured(
         on_progress: Called now and then with what was counted until then.
 
     Raises:
-        ProblemError: A folder leads back into itself, two have the same name, or there is nothing.
+        ProblemError: A folder leads back into itself, two have the same name, one has none that a
+            profile can name, or there is nothing.
     """
     name, times = Counter(path.name for path in paths).most_common(1)[0]
     if times > 1:
         raise ProblemError(twice_the_same_name(name))
+    for path in paths:
+        if path.name != path.name.encode(errors="replace").decode():
+            raise ProblemError(name_without_text(path.name))
     files = size_bytes = 0
     told_s = time.monotonic()
     for found in _all_files(paths, ()):
@@ -171,11 +177,10 @@ def copy_files(
             _follow(process, size, cancelled, on_progress)
         finally:
             _end(process)
-        log.seek(0)
-        said = last_lines(log.read(_MOST_SAID).decode(errors="replace"))
+        said = last_lines(last_bytes(log).decode(errors="replace"))
     if cancelled.is_set() or process.returncode == 0:
         return None
-    if process.returncode in _SOME_FAILED and "No space left" not in said:
+    if process.returncode in _SOME_FAILED and not is_full(said):
         return some_not_copied(host, said)
     raise ProblemError(copy_problem(host, process.returncode, said))
 
@@ -194,8 +199,10 @@ def _follow(
             continue
         piece = os.read(descriptor, 2**16)
         if not piece:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_END_S)  # it is about to end by itself
             return
-        *lines, rest = (rest + piece)[-_MOST_SAID:].split(b"\r")
+        *lines, rest = (rest + piece)[-_MOST_UNREAD:].split(b"\r")
         now_s = time.monotonic()
         if lines and now_s - told_s > _TELL_S:
             told_s = now_s

@@ -19,6 +19,8 @@ from gpupanel.hosts.operations.machine import (
 )
 
 _LOOK_S: Final = 1.0
+_MOST_UNEXPLAINED: Final = 20
+"""So often rsync may end in a row, as by a cut, while there is a connection."""
 
 
 class HostFiles:
@@ -53,27 +55,31 @@ class HostFiles:
         :func:`~gpupanel.hosts.here.file_copy.copy_files`.
         """
         made = self._link.call(PLACE, PlaceWanted(path=folder, is_made=True))
-        host, sent = self._link.host, list[int]()
+        has_sent, unexplained = Event(), 0
 
         def report(progress: CopyProgress) -> None:
-            sent.append(progress.bytes_done)
+            if progress.bytes_done:
+                has_sent.set()
             on_progress(progress)
 
         while True:
-            sent.clear()
             try:
-                return copy_files(paths, host, made.path, size, cancelled, report)
+                return copy_files(paths, self._link.host, made.path, size, cancelled, report)
             except ProblemError as error:
-                # One that sends nothing fails for another reason than a cut.
-                was_cut = error.problems[0].code == "copy_cut" and any(sent)
-                if not was_cut or not self._is_there_again(cancelled, on_progress):
+                # One that has never sent anything fails for another reason than a cut.
+                was_cut = error.problems[0].code == "copy_cut" and has_sent.is_set()
+                # This connection may notice a cut some seconds later than rsync's.
+                was_there = self._link.state.kind is LinkCondition.CONNECTED
+                unexplained = unexplained + 1 if was_there else 0
+                if not was_cut or unexplained > _MOST_UNEXPLAINED:
+                    raise
+                if not self._is_there_again(cancelled, on_progress):
                     raise
 
     def _is_there_again(
         self, cancelled: Event, on_progress: Callable[[CopyProgress], object]
     ) -> bool:
         """Wait until there is a connection; false where nobody waits any more, or none can be."""
-        # What is cut off for rsync may be noticed by the other connection some seconds later.
         while not cancelled.wait(_LOOK_S):
             kind = self._link.state.kind
             if kind is LinkCondition.CONNECTED:
