@@ -162,6 +162,18 @@ def test_that_sweeps_are_shown_as_they_were_copied_while_there_is_no_connection(
     wait_until(lambda: host.link.state.kind is LinkCondition.CUT)
     assert sweeps(host).read("").shown == before.shown
     assert sweeps(host).read(layout.root.name).names == before.names
+    # Nobody knows now whether the queue there looks after it: that it does not is not said.
+    assert sweeps(host).read("").is_known
+
+
+def test_that_sweeps_are_shown_as_they_were_copied_before_there_is_a_connection(lab):
+    host, layout = lab.connected(), written(lab, "2026-12-01T10-00-00-kept", 5)
+    before = sweeps(host).read("")
+    host.end()
+    lab.relay.cut()
+    later = lab.connecting()
+    assert later.link.state.kind is not LinkCondition.CONNECTED
+    assert sweeps(later).read("").names == before.names == (layout.root.name,)
 
 
 def test_that_the_copy_of_a_sweep_that_is_gone_there_goes(lab):

@@ -1,9 +1,13 @@
 """Why there is no connection to a host, or nothing that can be understood."""
 
 from importlib.metadata import version
+from typing import Final
 
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.visible_text import visible_line
 from gpupanel.hosts.lines import Hello
+
+_LONGEST_NAME: Final = 200
 
 
 def odd(error: Exception) -> Problem:
@@ -13,6 +17,26 @@ def odd(error: Exception) -> Problem:
         message="What the host said is not what gpupanel says: the connection was ended.",
         hint="Install the same version on both machines: gpupanel --version says which one it is.",
         detail=str(error)[:2_000],
+    )
+
+
+def odd_file(name: str) -> Problem:
+    """A file came that is none of those that may come."""
+    return Problem(
+        code="host_not_understood",
+        message="The host sent a file of a name that is not expected: it was not written.",
+        hint="Install the same version on both machines: gpupanel --version says which one it is.",
+        detail=visible_line(name)[:_LONGEST_NAME],
+    )
+
+
+def too_large(name: str, most_bytes: int) -> Problem:
+    """What is copied of a run or a sweep is more than a copy may be."""
+    return Problem(
+        code="host_run_too_large",
+        message=f"The files of {name} take more than {most_bytes // 2**20:,} MiB over the "
+        "connection.",
+        hint="Look at it on the host itself.",
     )
 
 

@@ -30,6 +30,7 @@ from gpupanel.files.guarded_files import (
 )
 from gpupanel.files.locks import lock_in_folder
 from gpupanel.files.whole_files import write_whole
+from gpupanel.hosts.here.link_problems import too_large
 from gpupanel.hosts.operations.runs import PRESENT_FILES, RunOutline, RunPiece, ToldUpTo
 from gpupanel.runs.directory.run_lock import hold_run_lock
 from gpupanel.runs.sweeps.sweep_layout import SWEEPS
@@ -224,7 +225,7 @@ class OpenedCopy:
         content = piece.content.encode("latin-1")
         self._bytes += len(content)
         if self._bytes > _MOST_BYTES_A_RUN:
-            raise ProblemError(_too_large(self._name))
+            raise ProblemError(too_large(self._name, _MOST_BYTES_A_RUN))
         make_folder(self._layout.root)
         waiting = self._waiting.setdefault(piece.file, [])
         if piece.is_first:
@@ -284,12 +285,3 @@ def _read_stamps(path: Path) -> dict[str, str]:
     if not isinstance(found, dict):
         return {}
     return {key: each for key, each in found.items() if isinstance(each, str)}
-
-
-def _too_large(name: str) -> Problem:
-    return Problem(
-        code="host_run_too_large",
-        message=f"The files of {name} take more than {_MOST_BYTES_A_RUN // 2**20:,} MiB over the "
-        "connection.",
-        hint="Look at it on the host itself.",
-    )

@@ -3,9 +3,10 @@
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.problem import ProblemError
 from gpupanel.files.appending import append_whole
 from gpupanel.files.guarded_files import make_folder, open_to_write
+from gpupanel.hosts.here.link_problems import odd_file
 from gpupanel.hosts.operations.exports import FilePiece
 
 _MOST_FILES: Final = 10_000
@@ -33,10 +34,10 @@ class ReceivedFiles:
         parts = PurePosixPath(piece.path).parts
         is_below = bool(parts) and all(part not in ("/", "..", ".") for part in parts)
         if not is_below or len(parts) > _MOST_DEPTH or "\0" in piece.path:
-            raise ProblemError(_odd())
+            raise ProblemError(odd_file(piece.path))
         self._names.add(piece.path)
         if len(self._names) > _MOST_FILES:
-            raise ProblemError(_odd())
+            raise ProblemError(odd_file(piece.path))
         above = self._folder
         for part in parts[:-1]:
             above /= part
@@ -45,11 +46,3 @@ class ReceivedFiles:
         if piece.is_first:
             open_to_write(path, self._folder).close()
         append_whole(path, piece.content.encode("latin-1"), self._folder)
-
-
-def _odd() -> Problem:
-    return Problem(
-        code="host_not_understood",
-        message="The host sent files whose names are no names of files: they were not written.",
-        hint="Install the same version on both machines: gpupanel --version says which one it is.",
-    )

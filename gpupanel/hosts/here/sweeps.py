@@ -5,11 +5,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.files.guarded_files import make_folder, read_file, remove_folder, size_of
 from gpupanel.hosts import code
 from gpupanel.hosts.here.link import Link
+from gpupanel.hosts.here.link_problems import odd_file, too_large
 from gpupanel.hosts.here.link_state import LinkCondition
 from gpupanel.hosts.here.paths import CopiedPaths
 from gpupanel.hosts.here.received_files import ReceivedFiles
@@ -60,8 +61,8 @@ class HostSweeps:
         Raises:
             ProblemError: The host says what is none of a sweep.
         """
-        if self._link.state.kind is LinkCondition.CUT:
-            return UserSweeps(self._folder.parent).read(name)
+        if self._link.state.kind is not LinkCondition.CONNECTED:
+            return self._copied(name)
         found = self._asked(name)
         if found.name and found.name != name:
             found = self._asked(found.name)  # the newest, of which nothing was sent
@@ -69,6 +70,15 @@ class HostSweeps:
             return SweepsRead((), None)
         layout = SweepLayout(self._folder / found.name)
         return SweepsRead.of(self._names, layout, is_known=found.is_known)
+
+    def _copied(self, name: str) -> SweepsRead:
+        sweeps = UserSweeps(self._folder.parent)
+        names = sweeps.names()
+        if not names:
+            return SweepsRead((), None)
+        layout = sweeps.layout(name if name in names else names[0])
+        # Whether the queue there looks after it is not known now, and not asked for in vain.
+        return SweepsRead.of(names, layout, is_known=True)
 
     def start(self, profile: Profile) -> str:
         """Start the profile's sweep there; the name of its folder.
@@ -124,7 +134,7 @@ class HostSweeps:
             if piece.path not in names:
                 _refuse(piece)
             if size_of(layout.root / piece.path) + len(piece.content) > MOST_RECORD_BYTES:
-                raise ProblemError(_too_large(layout.name))
+                raise ProblemError(too_large(layout.name, MOST_RECORD_BYTES))
             files.take(piece)
 
         return take
@@ -138,21 +148,4 @@ def _digest(layout: SweepLayout) -> str:
 
 
 def _refuse(piece: FilePiece) -> None:
-    raise ProblemError(
-        Problem(
-            code="host_not_understood",
-            message="The host sent a file that is none of a sweep: it was not written.",
-            hint="Install the same version on both machines: gpupanel --version says which one "
-            "it is.",
-            detail=piece.path,
-        )
-    )
-
-
-def _too_large(name: str) -> Problem:
-    return Problem(
-        code="host_run_too_large",
-        message=f"The files of {name} take more than {MOST_RECORD_BYTES // 2**20} MiB over the "
-        "connection.",
-        hint="Look at it on the host itself.",
-    )
+    raise ProblemError(odd_file(piece.path))
