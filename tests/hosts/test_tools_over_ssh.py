@@ -10,7 +10,7 @@ from PIL import Image
 from gpupanel.domain.asked_prediction import PredictionAsked
 from gpupanel.domain.batch_fit import BatchProgress
 from gpupanel.domain.bench import BenchProgress
-from gpupanel.domain.data import DigitsData
+from gpupanel.domain.data import DigitsData, TableData
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
@@ -119,6 +119,17 @@ def test_that_a_power_limit_is_set_by_the_driver_of_the_host(lab):
     with pytest.raises(ProblemError) as refused:
         host.tools.set_power_limit(RTX_4090, 200.0)
     assert RTX_4090.name in refused.value.problems[0].message
+
+
+def test_that_data_of_a_training_there_is_not_looked_for_on_this_machine(lab, monkeypatch):
+    monkeypatch.setattr(tools, "_MOST_SENT", 10)
+    host, table = lab.connected(), lab.folder / "table.csv"
+    table.write_text("x" * 11)
+    asked = PredictionAsked(profile=Profile(data=TableData(path=str(table))))
+    assert tools._file_of(asked) is None
+    assert [each.code for each in host.tools.predictor().ask(asked).problems] != [
+        "file_too_large_to_send"
+    ]
 
 
 def test_that_a_file_that_is_too_large_for_a_question_is_refused_by_name(lab, monkeypatch):

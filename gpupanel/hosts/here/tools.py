@@ -175,8 +175,9 @@ class HostTools:
 def _file_of(asked: PredictionAsked) -> Path | None:
     """The file of this machine that the question is about; ``None``: there is none."""
     data = asked.profile.data
-    file = Path(asked.file or Path(data.chosen_path, *data.chosen_files[:1]))
-    return file if file.is_file() else None
+    # Where no single file was chosen the path is that of the training's data, on the host.
+    name = asked.file or next((Path(data.chosen_path, each) for each in data.chosen_files), None)
+    return Path(name) if name is not None and Path(name).is_file() else None
 
 
 def _suffix(file: Path) -> str:
