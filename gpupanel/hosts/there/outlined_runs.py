@@ -161,8 +161,10 @@ def _outline(
 
 
 def _written_s(path: Path) -> float:
-    found = status(path)
-    return 0.0 if found is None else found.st_mtime
+    with suppress(OSError):
+        if (found := status(path)) is not None:
+            return found.st_mtime
+    return 0.0  # it has gone meanwhile
 
 
 def _checkpoints(layout: RunLayout) -> tuple[str, ...]:
