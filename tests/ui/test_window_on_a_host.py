@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, QSettings, Qt, QTimer, QUrl
 from PySide6.QtGui import QDragEnterEvent
 from PySide6.QtWidgets import QFileDialog, QLabel, QLineEdit, QPushButton, QTreeWidget
+from shiboken6 import isValid
 
 from gpupanel.devices.child_process import ask_child
 from gpupanel.domain.data import DigitsData
@@ -39,6 +40,8 @@ from gpupanel.ui.panels.runs_panel import RunsPanel
 from gpupanel.ui.questions import Questions
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.tools.export.binding import ExportBinding
+from gpupanel.ui.widgets.labels import ProseLabel
+from gpupanel.ui.widgets.problem_list import ProblemList
 from gpupanel.ui.workers.this_machine import ThisMachine
 from gpupanel.ui.workers.workplace import check_is_here, work_on
 from tests.fakes.person import Person
@@ -280,12 +283,40 @@ def test_that_a_dropped_folder_is_copied_there_and_chosen(qtbot, window, lab, tm
     dialog._on_edited()
     qtbot.waitUntil(copy.isEnabled, timeout=START_UP_MS)
     assert dialog.findChild(QLabel, "copy_size").text() == "2 files, 14 bytes"
+    assert not dialog.isModal()  # the window is worked in while it is copied
+    before = window.session.profile
     qtbot.mouseClick(copy, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: copy.text() == "&Use it", timeout=START_UP_MS)
     there = lab.folder / "there" / "data" / "flowers"
-    qtbot.waitUntil(
-        lambda: window.session.profile.data.chosen_path == str(there), timeout=START_UP_MS
-    )
+    said = dialog.findChild(ProseLabel, "copy_note").text()
+    assert str(there) in said.replace("\u200b", "")  # which only lets it wrap
+    assert window.session.profile == before
+    qtbot.mouseClick(copy, Qt.MouseButton.LeftButton)
+    assert window.session.profile.data.chosen_path == str(there)
     assert (there / "rose" / "a.png").read_bytes() == b"content"
+
+
+def test_that_a_copy_that_goes_on_beside_the_window_ends_with_it(qtbot, window, tmp_path):
+    (tmp_path / "a.png").write_bytes(b"content")
+    window.parts[Drops].take((str(tmp_path / "a.png"),))
+    dialog = window.findChild(CopyDialog)
+    assert dialog.isVisible()
+    window.close()
+    qtbot.waitUntil(lambda: not isValid(dialog) or not dialog.isVisible(), timeout=START_UP_MS)
+
+
+def test_that_what_cannot_be_copied_stays_named_once_its_place_is_found(qtbot, window, tmp_path):
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "again").symlink_to(tmp_path / "photos")
+    dialog = CopyDialog((str(tmp_path / "photos"),), window)
+    dialog.open()
+    problems = dialog.findChild(ProblemList)
+    qtbot.waitUntil(problems.isVisible, timeout=START_UP_MS)
+    dialog._look()
+    qtbot.waitUntil(lambda: dialog._place is not None, timeout=START_UP_MS)
+    assert problems.isVisible()
+    assert not dialog.findChild(QPushButton, "copy_go").isEnabled()
+    dialog.close()
 
 
 @pytest.mark.skipif(shutil.which("rsync") is None, reason="rsync is not installed")

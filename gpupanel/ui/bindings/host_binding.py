@@ -1,7 +1,7 @@
 """Binds a window to the host that it works on: what is said of it, and what is left out."""
 
 from PySide6.QtCore import QObject, Qt, Slot
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QDialog, QWidget
 
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.hosts.here.link_state import LinkCondition, LinkState
@@ -58,6 +58,8 @@ class HostBinding(QObject):
 
     def stop(self) -> None:
         """Let the connection go; runs on the host go on."""
+        for dialog in self._window.findChildren(QDialog, "copy_dialog"):
+            dialog.close()  # it ends rsync
         self._connection.stop()
 
     @Slot(object)
@@ -68,7 +70,7 @@ class HostBinding(QObject):
         dialog = CopyDialog(paths, self._window)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.copied.connect(self._drops.choose)
-        dialog.open()
+        dialog.show()  # there may be hours of it
 
     @Slot()
     def _show_now(self) -> None:

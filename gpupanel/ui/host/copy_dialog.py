@@ -38,13 +38,15 @@ from gpupanel.ui.workers.workplace import other_machine
 
 USUAL_FOLDER: Final = "~/gpupanel-data"
 _LOOK_AFTER_MS: Final = 300
+_LOOK_AGAIN_MS: Final = 3_000
 _STEPS: Final = 1_000
 
 
 class CopyDialog(QDialog):
     """Counts the files, asks where they are wanted, copies them, and says what became of it.
 
-    What was copied when it is closed stays there, and is not sent again the next time.
+    What was copied when it is closed stays there, and is not sent again the next time. Where it
+    stands beside a window that is worked in meanwhile, nothing is chosen there without a click.
 
     Args:
         paths: Files and folders of this machine.
@@ -66,12 +68,12 @@ class CopyDialog(QDialog):
         self._size: CopySize | None = None
         self._place: PlaceFound | None = None
         self._was_begun = self._is_there = False
-        self._look_soon = QTimer(self, singleShot=True, interval=_LOOK_AFTER_MS)
+        self._look_soon = QTimer(self, singleShot=True)
         self._look_soon.timeout.connect(self._look)
         self._make_parts()
         self._compose()
-        self._measuring.refused.connect(self._show_problems)
-        self._placing.refused.connect(self._show_problems)
+        self._measuring.refused.connect(self._on_uncounted)
+        self._placing.refused.connect(self._on_unplaced)
         self._copying.refused.connect(self._show_failure)
         self._folder.textEdited.connect(self._on_edited)
         self._browse.clicked.connect(self._choose_folder)
@@ -112,7 +114,8 @@ class CopyDialog(QDialog):
         self._done_words = QLabel(self)
         self._done_words.setObjectName("copy_progress")
         self._done_words.setProperty("tone", "muted")
-        self._go = QPushButton("&Copy", self)
+        # Not "Copy": that is what copies the words of a problem.
+        self._go = QPushButton("&Copy files", self)
         self._go.setObjectName("copy_go")
         self._go.setDefault(True)
         self._go.setEnabled(False)
@@ -158,6 +161,11 @@ class CopyDialog(QDialog):
     def _show_counted(self, size: CopySize) -> None:
         self._how_much.setText(f"Counting… {_size_words(size)}")
 
+    @Slot(object)
+    def _on_uncounted(self, problems: tuple[Problem, ...]) -> None:
+        self._how_much.hide()
+        self._show_problems(problems)
+
     def _on_measured(self, size: CopySize) -> None:
         self._size = size
         self._how_much.setText(_size_words(size))
@@ -168,7 +176,7 @@ class CopyDialog(QDialog):
         self._placing.drop()  # an answer about another folder is none
         self._place = None
         self._go.setEnabled(False)
-        self._look_soon.start()
+        self._look_soon.start(_LOOK_AFTER_MS)
 
     @Slot()
     def _choose_folder(self) -> None:
@@ -193,9 +201,19 @@ class CopyDialog(QDialog):
         self._place = place
         self._show_place()
 
+    @Slot(object)
+    def _on_unplaced(self, problems: tuple[Problem, ...]) -> None:
+        if not self._is_uncountable():
+            self._show_problems(problems)
+            self._look_soon.start(_LOOK_AGAIN_MS)  # there may be a connection by then
+
+    def _is_uncountable(self) -> bool:
+        """What is to be copied was refused, which stays on the screen."""
+        return self._size is None and not self._measuring.is_busy()
+
     def _show_place(self) -> None:
         place, size = self._place, self._size
-        if place is None or self._copying.is_busy():
+        if place is None or self._copying.is_busy() or self._is_uncountable():
             return
         host = visible_line(self._machine.host)
         sentences = [f"{visible_line(place.path)} on {host}: {byte_size(place.free_bytes)} free."]
@@ -249,19 +267,28 @@ class CopyDialog(QDialog):
     def _on_copied(self, warning: Problem | None) -> None:
         self._is_there = True
         self._bar.setValue(_STEPS)
-        if warning is None:
+        self._done_words.clear()  # which are of its middle, and none of what was there already
+        self._buttons.button(QDialogButtonBox.StandardButton.Cancel).setText("Close")
+        if warning is not None:
+            self._show_problems((warning,))
+            self._go.setText("&Use what was copied")
+        elif self.isModal():
             self._take()
-            return
-        self._show_problems((warning,))
-        self._go.setText("&Use what was copied")
+        else:
+            host = visible_line(self._machine.host)
+            self._say(f"It is on {host}: {visible_line(self._there()[0])}", Tone.GOOD)
+            self._go.setText("&Use it")
         self._go.setEnabled(True)
+        self._go.setFocus()  # which was on what closes it while this one was disabled
 
-    def _take(self) -> None:
+    def _there(self) -> tuple[str, ...]:
         assert self._place is not None
         folder = PurePosixPath(self._place.path)
-        paths = tuple(str(folder / path.name) for path in self._paths)
+        return tuple(str(folder / path.name) for path in self._paths)
+
+    def _take(self) -> None:
         self.accept()
-        self.copied.emit(paths)
+        self.copied.emit(self._there())
 
     @Slot(object)
     def _show_failure(self, problems: tuple[Problem, ...]) -> None:
