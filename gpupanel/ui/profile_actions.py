@@ -38,7 +38,7 @@ class ProfileQuestions(Protocol):
     def profile_to_open(self, folder: Path) -> Path | None:
         """The profile to open."""
 
-    def program_to_open(self) -> Path | None:
+    def program_to_open(self, folder: Path) -> Path | None:
         """The program to run."""
 
     def place_for_template(self, title: str, suggestion: Path) -> Path | None:
@@ -106,7 +106,7 @@ class ProfileActions(QObject):
         """Let the person pick a program of their own, and begin with it."""
         if not self.may_lose_changes():
             return
-        path = self._questions.program_to_open()
+        path = self._questions.program_to_open(self._folder())
         if path is not None:
             self._begin(_running(path), None)
 

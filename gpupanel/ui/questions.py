@@ -31,6 +31,7 @@ from gpupanel.ui.dialogs.problem_dialog import ProblemDialog
 from gpupanel.ui.dialogs.trust_dialog import TrustDialog
 from gpupanel.ui.inputs.file_chooser import file_chooser
 from gpupanel.ui.widgets.tips import wrapped
+from gpupanel.ui.workers.workplace import workplace
 
 _LONGEST_COMMAND = 300
 """Characters; a longer one would fill the screen."""
@@ -234,10 +235,11 @@ class Questions:
         name, _ = QFileDialog.getOpenFileName(self._window, "Open profile", str(folder), _FILES)
         return Path(name) if name else None
 
-    def program_to_open(self) -> Path | None:
+    def program_to_open(self, folder: Path) -> Path | None:
         """The program of their own that a person picks, or ``None``."""
         mode = QFileDialog.FileMode.ExistingFile
-        return next(map(Path, self._picked("Open script", mode, _PROGRAMS)), None)
+        picked = self._picked("Open script", mode, _PROGRAMS, folder)
+        return next(map(Path, picked), None)
 
     def place_for_template(self, title: str, suggestion: Path) -> Path | None:
         """The new folder that a person wants a template in, or ``None``."""
@@ -293,10 +295,24 @@ class Questions:
         mode = QFileDialog.FileMode.Directory
         return next(iter(self._picked("Predict on a folder of images", mode)), "")
 
-    def _picked(self, title: str, mode: QFileDialog.FileMode, kinds: str = "") -> tuple[str, ...]:
-        """What a person picks of the files of the machine that is worked on."""
+    def _picked(
+        self,
+        title: str,
+        mode: QFileDialog.FileMode,
+        kinds: str = "",
+        folder: Path | None = None,
+    ) -> tuple[str, ...]:
+        """What a person picks of the files of the machine that is worked on.
+
+        Args:
+            title: Of the dialog.
+            mode: Whether one file, several, or a folder is picked.
+            kinds: Qt's filter of file names.
+            folder: Of this machine, in which the dialog begins where this one is worked on.
+        """
         picked: list[str] = []
-        dialog = file_chooser(self._window, title, "", mode, kinds)
+        start = "" if folder is None or workplace().host else str(folder)
+        dialog = file_chooser(self._window, title, start, mode, kinds)
         if mode is QFileDialog.FileMode.ExistingFiles:
             dialog.filesSelected.connect(picked.extend)
         else:

@@ -100,7 +100,7 @@ class Person(Questions):
         return self.opens
 
     @override
-    def program_to_open(self) -> Path | None:
+    def program_to_open(self, folder: Path) -> Path | None:
         return self.opens
 
     @override

@@ -52,7 +52,7 @@ class _Person:
     def profile_to_open(self, folder):
         return self.opens
 
-    def program_to_open(self):
+    def program_to_open(self, folder):
         return self.opens
 
     def place_for_template(self, title, suggestion):

@@ -29,7 +29,7 @@ from gpupanel.ui.task_choices import predicted_files, predicting_with
 from gpupanel.ui.widgets.labels import Tone
 from gpupanel.ui.workers.facade import WorkerFacade
 from gpupanel.ui.workers.prediction_worker import ModelAsker
-from gpupanel.ui.workers.workplace import workplace
+from gpupanel.ui.workers.workplace import machine_name, workplace
 
 if TYPE_CHECKING:
     from gpupanel.domain.run_layout import RunLayout
@@ -224,10 +224,13 @@ class SinglePredictions(QObject):
 
     @Slot(object)
     def _give_to_run(self, paths: tuple[str, ...]) -> None:
-        """More than are answered here; a run on a host reads files there."""
-        host = workplace().host
-        if host:
-            self._area.pictures.say(f"Copy them to {host} first: drop them on the tab Session.")
+        """More than are answered here."""
+        if workplace().host:
+            # A run on a host reads files there, and these are here.
+            self._area.pictures.say(
+                f"Copy them to {machine_name()} (drop them on the tab Session), then choose them "
+                "by “Run on files…”."
+            )
         else:
             self._live.filesDropped.emit(paths)
 

@@ -17,6 +17,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.requests import ask
+from gpupanel.runs.directory.run_folder import check_outside_of_runs
 from gpupanel.runs.folder_examination import folder_problem
 from gpupanel.runs.history.deleting import delete_run
 from gpupanel.runs.history.label import RunLabel, change_label
@@ -66,6 +67,8 @@ class ExportsHere:
         self, layout: RunLayout, name: str, output: Path, _cancelled: Event
     ) -> None:
         """Copy what a run has predicted, whole or not at all."""
+        if output.exists():
+            check_outside_of_runs(output)
         try:
             with (
                 open_to_read(layout.root / name, layout.root) as file,
