@@ -187,8 +187,7 @@ class _Growing:
                 yield from self._pieces(block)
             else:
                 # What of it waits here is told with the rest: until then nothing of it counts.
-                kept = self._thinning.take(block)
-                yield from self._pieces(kept, has_more=self._thinning.waits)
+                yield from self._pieces(self._thinning.take(block), has_more=True)
             if not self._tail.has_more:
                 break
         if self._thinning is not None and not dropped.is_set():

@@ -42,11 +42,6 @@ class Thinning(Protocol):
         """What waited for more."""
         ...
 
-    @property
-    def waits(self) -> bool:
-        """Whether anything does."""
-        ...
-
 
 class EventThinning:
     """Keeps few of each stretch of lines of the kinds that a long run has by far the most of.
@@ -86,11 +81,6 @@ class EventThinning:
     def rest(self) -> bytes:
         """What waited for more."""
         return b"".join(self._ends())
-
-    @property
-    def waits(self) -> bool:
-        """Whether lines wait for the rest of their stretch."""
-        return bool(self._waiting)
 
     def _taken(self, lines: list[bytes]) -> list[bytes]:
         """What is kept of lines that are of these kinds: of each whole stretch of them."""
@@ -197,11 +187,6 @@ class ReadingThinning:
     def rest(self) -> bytes:
         """The last line, where it was not kept."""
         return self._last
-
-    @property
-    def waits(self) -> bool:
-        """Whether there is such a line."""
-        return bool(self._last)
 
 
 def pieces(content: bytes) -> Iterator[bytes]:
