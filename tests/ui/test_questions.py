@@ -105,3 +105,17 @@ def test_that_what_is_exported_has_the_ending_of_its_kind(window, picks, tmp_pat
     picks(tmp_path / typed)
     found = Questions(window).place_to_export("Export", tmp_path / "run.html", "Reports (*.html)")
     assert found == tmp_path / written
+
+
+def test_that_a_program_is_looked_for_in_the_folder_of_the_profile(window, tmp_path):
+    begun: list[str] = []
+
+    def leave() -> None:
+        dialog = QApplication.activeModalWidget()
+        assert isinstance(dialog, QFileDialog)
+        begun.append(dialog.directory().absolutePath())
+        dialog.reject()
+
+    QTimer.singleShot(100, leave)
+    assert Questions(window).program_to_open(tmp_path) is None
+    assert begun == [str(tmp_path)]
