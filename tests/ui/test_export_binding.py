@@ -12,6 +12,7 @@ from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.runs.report.run_events import ReportCancelledError
 from gpupanel.runs.tools.export import exported_run
 from gpupanel.runs.tools.export.export_format import ExportFormat
+from gpupanel.ui.tools.export.binding import ExportBinding
 from tests.fakes.hostile_files import fifo, put_in_place
 from tests.fakes.person import Person
 from tests.fakes.run_directory import WrittenRun
@@ -134,10 +135,20 @@ def test_that_what_cannot_be_exported_is_said_with_its_reason(
 
     qtbot.waitUntil(lambda: bool(person.problems), timeout=10_000)
     ((title, (problem,)),) = person.problems
-    assert title == "The run was not exported."
+    assert title == "The file was not written."
     assert problem.code == "run_damaged"
     assert notice_of(banner) == ""
     assert not person.saves.exists()
+
+
+def test_that_predictions_take_the_place_of_no_file_of_a_run(qtbot, window, layout, person):
+    layout.predictions("csv").write_text("index,predicted\n0,seven\n")
+    person.saves, before = layout.profile, layout.profile.read_text()
+    window.parts[ExportBinding].save_predictions(layout, layout.predictions("csv").name)
+    qtbot.waitUntil(lambda: bool(person.problems), timeout=10_000)
+    ((_, (problem,)),) = person.problems
+    assert problem.code == "inside_a_run"
+    assert layout.profile.read_text() == before
 
 
 @pytest.mark.timeout(20)

@@ -122,7 +122,7 @@ class ExportBinding(QObject):
     @Slot(object)
     def _on_refused(self, problems: tuple[Problem, ...]) -> None:
         self._say("")
-        self._questions.show_problems("The run was not exported.", problems)
+        self._questions.show_problems("The file was not written.", problems)
 
     @Slot(object)
     def _on_model_refused(self, problems: tuple[Problem, ...]) -> None:
