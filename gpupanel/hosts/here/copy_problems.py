@@ -90,24 +90,39 @@ def copy_problem(host: str, exit_code: int, said: str) -> Problem:
         exit_code: Of rsync.
         said: What it wrote to stderr.
     """
-    code, message, hint = _failure(host, exit_code, said)
-    return Problem(code=code, message=message, hint=hint, detail=said)
-
-
-def _failure(host: str, exit_code: int, said: str) -> tuple[str, str, str]:
     again = "what was sent is not sent again."
     if any(each in said for each in _NO_PROGRAM_THERE):
-        message = f"{host} has no rsync, which takes the files there."
-        return "rsync_not_there", message, f"Install it on {host}: {_INSTALL}"
+        return Problem(
+            code="rsync_not_there",
+            message=f"{host} has no rsync, which takes the files there.",
+            hint=f"Install it on {host}: {_INSTALL}",
+            detail=said,
+        )
     if is_full(said):
-        message = f"The disk of {host} has no room for all of it."
-        return "copy_without_room", message, f"Make room there, then continue: {again}"
+        return Problem(
+            code="copy_without_room",
+            message=f"The disk of {host} has no room for all of it.",
+            hint=f"Make room there, then continue: {again}",
+            detail=said,
+        )
     if exit_code in _CUT:
-        message = f"The connection to {host} was lost while files were copied."
-        return "copy_cut", message, f"Continue once it is there again: {again}"
+        return Problem(
+            code="copy_cut",
+            message=f"The connection to {host} was lost while files were copied.",
+            hint=f"Continue once it is there again: {again}",
+            detail=said,
+        )
     if _NO_RIGHT in said:
-        message = f"That folder of {host} cannot be written, or a file not be read."
-        return "copy_not_permitted", message, "Choose another folder; the detail has what failed."
+        return Problem(
+            code="copy_not_permitted",
+            message=f"That folder of {host} cannot be written, or a file not be read.",
+            hint="Choose another folder; the detail has what failed.",
+            detail=said,
+        )
     last = visible_line((said.splitlines() or [""])[-1]) or f"rsync exits with {exit_code}"
-    message = f"Files were not copied to {host}: {last}."
-    return "copy_failed", message, "Copy the detail into a report of the problem."
+    return Problem(
+        code="copy_failed",
+        message=f"Files were not copied to {host}: {last}.",
+        hint="Copy the detail into a report of the problem.",
+        detail=said,
+    )
