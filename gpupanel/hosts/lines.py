@@ -15,14 +15,15 @@ import msgspec
 
 from gpupanel.domain.value import Value
 
-PROTOCOL: Final = 1
+PROTOCOL: Final = 2
 """Of another one a side understands nothing: it is counted up when an operation changes."""
 MOST_LINE_BYTES: Final = 32 * 2**20
 """A line longer than that is nobody's who means well: the connection is ended."""
 STILL_S: Final = 10.0
-"""A window says so often that it is there."""
+"""A window says so often that it is there, and is answered."""
 GONE_S: Final = 60.0
-"""A host takes a window that was silent for so long to be gone, as a cable that was pulled."""
+"""Either side takes the other one to be gone that was silent for so long, as by a cable that was
+pulled."""
 _PIECE_BYTES: Final = 2**18
 
 
@@ -61,7 +62,7 @@ class Dropped(msgspec.Struct, tag="dropped", frozen=True):
 
 
 class Still(msgspec.Struct, tag="still", frozen=True):
-    """The window is there."""
+    """A window is there; the host answers with the same."""
 
 
 class AnswerPart(msgspec.Struct, tag="part", frozen=True):
@@ -86,7 +87,7 @@ class AnswerRefused(msgspec.Struct, tag="refusal", frozen=True):
 
 
 FromWindow = Call | Dropped | Still
-FromHost = Hello | AnswerPart | Answer | AnswerRefused
+FromHost = Hello | AnswerPart | Answer | AnswerRefused | Still
 
 _FROM_WINDOW: Final = msgspec.json.Decoder(FromWindow)
 _FROM_HOST: Final = msgspec.json.Decoder(FromHost)
@@ -133,10 +134,14 @@ class LineReader:
 
     Args:
         descriptor: Of the pipe.
+
+    Attributes:
+        read_s: When anything came last, be it half a line, by the monotonic clock.
     """
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
+        self.read_s = time.monotonic()
         self._rest = bytearray()
         self._searched = 0
 
@@ -158,6 +163,7 @@ class LineReader:
             piece = os.read(self._descriptor, _PIECE_BYTES)
             if not piece:
                 raise EOFError
+            self.read_s = time.monotonic()
             self._rest += piece
         line = bytes(self._rest[:end])
         del self._rest[: end + 1]

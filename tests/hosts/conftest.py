@@ -95,7 +95,7 @@ def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[.
         asked.write_text(json.dumps(answers or {}))
         program = str(Path(__file__).with_name("fake_host.py"))
         command = (sys.executable, "-P", program, str(script), str(asked))
-        host = OtherMachine("lab", lambda _: None, lambda _: None, make_command=lambda _: command)
+        host = OtherMachine("lab", lambda _: None, lambda _: None, command=command)
         opened.append(host)
         host.start()
         return host

@@ -25,9 +25,12 @@ class Relay:
         self.is_cut = False
         self.bytes_back = self.bytes_sent = 0
         """From the target and to it, of all connections."""
+        self.connections = 0
+        """That were let through."""
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.port = int(self._listening.getsockname()[1])
         self._open: list[socket.socket] = []
+        self._orphans: list[socket.socket] = []
         self._is_ended = False
         self._threads: list[threading.Thread] = []
         self._begin(self._accept)
@@ -37,6 +40,13 @@ class Relay:
         self.is_cut = True
         if not silently:
             self._close_all()
+
+    def orphan(self) -> None:
+        """Let nothing through the connections that are there, and new ones as before.
+
+        As where a laptop has come into another network: nobody is told.
+        """
+        self._orphans += self._open
 
     def mend(self) -> None:
         """Let new connections through again."""
@@ -54,7 +64,7 @@ class Relay:
             thread.join(5)
 
     def _close_all(self) -> None:
-        opened, self._open = self._open, []
+        opened, self._open, self._orphans = self._open, [], []
         for each in opened:
             with suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
@@ -82,6 +92,7 @@ class Relay:
             for each in (end, other):
                 each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._open += [end, other]
+            self.connections += 1
             for source, sink in ((end, other), (other, end)):
                 self._begin(self._hand_on, source, sink, sink is end)
 
@@ -108,7 +119,7 @@ class Relay:
                     waiting.append((free_s + self.delay_s, piece))
                 while waiting and waiting[0][0] <= time.monotonic():
                     piece = waiting.popleft()[1]
-                    if not self.is_cut:
+                    if not self.is_cut and sink not in self._orphans:
                         sink.sendall(piece)
         with suppress(OSError):
             sink.shutdown(socket.SHUT_RDWR)

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from threading import Event, Thread
 
@@ -29,6 +30,20 @@ def flowers(tmp_path: Path) -> Path:
             (folder / name / f"{number}.png").write_bytes(os.urandom(1_000))
     (folder / "rose" / "large.png").write_bytes(os.urandom(LARGE))
     return folder
+
+
+@pytest.fixture
+def be_rsync(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Has lines of a shell in place of rsync."""
+
+    def write(lines: str) -> None:
+        rsync = tmp_path / "bin" / "rsync"
+        rsync.parent.mkdir()
+        rsync.write_text(f"#!/bin/sh\n{lines}")
+        rsync.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{rsync.parent}{os.pathsep}{os.environ['PATH']}")
+
+    return write
 
 
 def tree(folder: Path) -> dict[str, bytes]:
@@ -193,21 +208,31 @@ def test_that_a_name_that_no_profile_can_hold_is_refused_before_anything_is_sent
 
 
 def test_that_a_copy_that_ends_again_and_again_beside_a_connection_gives_up(
-    lab, flowers, tmp_path, monkeypatch
+    lab, flowers, tmp_path, be_rsync, monkeypatch
 ):
-    rsync, begun = tmp_path / "bin" / "rsync", tmp_path / "begun"
-    rsync.parent.mkdir()
-    rsync.write_text(
-        f"#!/bin/sh\necho x >> {begun}\nprintf '       1,000   1%%\\r  1000  1%%\\r'\n"
+    begun = tmp_path / "begun"
+    be_rsync(
+        f"echo x >> {begun}\nprintf '       1,000   1%%\\r  1000  1%%\\r'\n"
         "sleep 0.3\nprintf '  2000  2%%\\r'\nsleep 0.1\nexit 255\n"
     )
-    rsync.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{rsync.parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setattr("gpupanel.hosts.here.files._MOST_UNEXPLAINED", 2)
     with pytest.raises(ProblemError) as refused:
         copied(lab, flowers)
     assert refused.value.problems[0].code == "copy_cut"
     assert len(begun.read_text().split()) == 3
+
+
+@pytest.mark.parametrize(
+    ("size_bytes", "code"), [(2**60, "copy_without_room"), (1_000, "copy_failed")]
+)
+def test_that_a_failure_without_a_word_is_laid_to_a_disk_only_where_that_has_no_room(
+    lab, flowers, be_rsync, size_bytes, code
+):
+    be_rsync("exit 11\n")
+    files, place = lab.connected().files, str(lab.folder / "there" / "data")
+    with pytest.raises(ProblemError) as refused:
+        files.copy((flowers,), place, CopySize(7, size_bytes), Event(), lambda _: None)
+    assert refused.value.problems[0].code == code
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root makes a small disk")

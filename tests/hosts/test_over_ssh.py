@@ -22,7 +22,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import DeviceProcess
-from gpupanel.hosts.here import link
+from gpupanel.hosts.here import calls
 from gpupanel.hosts.here.link_state import LinkCondition
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.directory.run_lock import hold_run_lock, is_supervised
@@ -224,7 +224,7 @@ def test_that_following_a_run_takes_less_than_twenty_kilobytes_a_second(lab):
 
 
 def test_that_what_a_full_disk_here_did_not_take_comes_once_there_is_room(lab, monkeypatch):
-    monkeypatch.setattr(link, "_AGAIN_S", 0.2)
+    monkeypatch.setattr(calls, "_AGAIN_S", 0.2)
     run = GrowingRun(lab.runs_dir)
     lock = hold_run_lock(run.layout)
     run.grow(20)

@@ -13,7 +13,7 @@ STARTING = {
     "devices/child_process.py",
     "devices/conversation.py",
     "devices/private_network.py",
-    "hosts/here/link.py",  # the person's own ssh
+    "hosts/here/connection.py",  # the person's own ssh
     "hosts/here/file_copy.py",  # their rsync
     "runs/detached.py",
     "runs/following/event_tail.py",

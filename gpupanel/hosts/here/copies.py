@@ -5,14 +5,17 @@ import time
 from collections.abc import Callable
 from functools import partial
 from threading import Event
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.hosts.here.link import Following, Link
+from gpupanel.hosts.here.link import Link
 from gpupanel.hosts.here.link_state import LinkCondition
 from gpupanel.hosts.here.mirror import Mirror
 from gpupanel.hosts.operations.runs import RUN, RUNS, KnownRuns, RunNews, RunPiece, RunWanted
+
+if TYPE_CHECKING:
+    from gpupanel.hosts.here.calls import Following
 
 _LOOK_S: Final = 0.05
 _FILL_S: Final = 120.0

@@ -16,6 +16,7 @@ _NO_ROOM: Final = ("No space left on device", "Disk quota exceeded")
 _NO_RIGHT: Final = "Permission denied"
 _CUT: Final = (10, 12, 30, 35, 255)
 """What rsync exits with where its connection ends (rsync(1)); 255 is ssh's."""
+_AGAIN: Final = "what was sent is not sent again."
 _INSTALL: Final = "sudo apt install rsync"
 
 
@@ -82,6 +83,26 @@ def is_full(said: str) -> bool:
     return any(each in said for each in _NO_ROOM)
 
 
+def copy_cut(host: str, said: str) -> Problem:
+    """The connection was."""
+    return Problem(
+        code="copy_cut",
+        message=f"The connection to {host} was lost while files were copied.",
+        hint=f"Continue once it is there again: {_AGAIN}",
+        detail=said,
+    )
+
+
+def copy_without_room(host: str, said: str) -> Problem:
+    """The disk there is full."""
+    return Problem(
+        code="copy_without_room",
+        message=f"The disk of {host} has no room for all of it.",
+        hint=f"Make room there, then continue: {_AGAIN}",
+        detail=said,
+    )
+
+
 def copy_problem(host: str, exit_code: int, said: str) -> Problem:
     """Why files were not copied.
 
@@ -90,7 +111,6 @@ def copy_problem(host: str, exit_code: int, said: str) -> Problem:
         exit_code: Of rsync.
         said: What it wrote to stderr.
     """
-    again = "what was sent is not sent again."
     if any(each in said for each in _NO_PROGRAM_THERE):
         return Problem(
             code="rsync_not_there",
@@ -99,19 +119,9 @@ def copy_problem(host: str, exit_code: int, said: str) -> Problem:
             detail=said,
         )
     if is_full(said):
-        return Problem(
-            code="copy_without_room",
-            message=f"The disk of {host} has no room for all of it.",
-            hint=f"Make room there, then continue: {again}",
-            detail=said,
-        )
+        return copy_without_room(host, said)
     if exit_code in _CUT:
-        return Problem(
-            code="copy_cut",
-            message=f"The connection to {host} was lost while files were copied.",
-            hint=f"Continue once it is there again: {again}",
-            detail=said,
-        )
+        return copy_cut(host, said)
     if _NO_RIGHT in said:
         return Problem(
             code="copy_not_permitted",

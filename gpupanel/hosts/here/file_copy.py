@@ -24,6 +24,7 @@ from gpupanel.domain.child_command import WORKING_DIRECTORY, child_environment
 from gpupanel.domain.last_lines import last_lines
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.hosts.here.copy_problems import (
+    copy_cut,
     copy_problem,
     is_full,
     leads_in_a_circle,
@@ -45,10 +46,6 @@ _RSYNC: Final = (
     *("--info=progress2", "--outbuf=N"),
 )
 _HOST: Final = "COPY_HOST"
-_SHELL: Final = f"""sh -c 'trap "" USR1; shift; exec {ssh_words()} -- "${_HOST}" "$@"' sh"""
-"""rsync would read some of the names that ``ssh`` takes otherwise (``ssh://ada@lab:22``,
-``fe80::1``): it is given another one, and ``ssh`` the name itself. Where it fails it ends its shell
-by SIGUSR1, often before the reason has come through."""
 _BYTES: Final = re.compile(rb"\s*(\d{1,18})\s+\d+%")
 _SOME_FAILED: Final = (23, 24)
 """What rsync exits with where single files could not be read, or were gone by then (rsync(1))."""
@@ -142,6 +139,9 @@ def copy_files(
     size: CopySize,
     cancelled: Event,
     on_progress: Callable[[CopyProgress], object],
+    *,
+    shares: bool = True,
+    is_there: Callable[[], bool] = lambda: True,
 ) -> Problem | None:
     """Copy files and folders into a folder of the host; what was cut short goes on where it was.
 
@@ -152,6 +152,9 @@ def copy_files(
         size: As :func:`measured` found it.
         cancelled: Set, by any thread, when it is not wanted any more: rsync is ended then.
         on_progress: Called now and then.
+        shares: As of :func:`~gpupanel.hosts.here.ssh.ssh_command`.
+        is_there: Whether the host is, for all that is known: rsync is ended where it is not, as it
+            would wait for a shared connection for as long as that is there.
 
     Returns:
         A warning where some of them could not be read.
@@ -159,7 +162,7 @@ def copy_files(
     Raises:
         ProblemError: They were not copied, and why.
     """
-    command = (*_RSYNC, "-e", _SHELL, "--", *map(str, paths), f"there:{folder}/")
+    command = (*_RSYNC, "-e", _shell(shares=shares), "--", *map(str, paths), f"there:{folder}/")
     with memory_file() as log:
         try:
             process = subprocess.Popen(
@@ -174,12 +177,14 @@ def copy_files(
         except OSError as error:
             raise ProblemError(no_rsync_here(error)) from error
         try:
-            _follow(process, size, cancelled, on_progress)
+            was_there = _follow(process, size, cancelled, is_there, on_progress)
         finally:
             _end(process)
         said = last_lines(last_bytes(log).decode(errors="replace"))
     if cancelled.is_set() or process.returncode == 0:
         return None
+    if not was_there:
+        raise ProblemError(copy_cut(host, said))
     if process.returncode in _SOME_FAILED and not is_full(said):
         return some_not_copied(host, said)
     raise ProblemError(copy_problem(host, process.returncode, said))
@@ -189,25 +194,41 @@ def _follow(
     process: "subprocess.Popen[bytes]",
     size: CopySize,
     cancelled: Event,
+    is_there: Callable[[], bool],
     on_progress: Callable[[CopyProgress], object],
-) -> None:
+) -> bool:
+    """Until it ends, is not wanted any more, or the host is not there: false then."""
     assert process.stdout is not None
     begun_s = told_s = time.monotonic()
     descriptor, rest = process.stdout.fileno(), b""
     while not cancelled.is_set():
+        if not is_there():
+            return False
         if not select.select([descriptor], [], [], _TELL_S)[0]:
             continue
         piece = os.read(descriptor, 2**16)
         if not piece:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(_END_S)  # it is about to end by itself
-            return
+            return True
         *lines, rest = (rest + piece)[-_MOST_UNREAD:].split(b"\r")
         now_s = time.monotonic()
         if lines and now_s - told_s > _TELL_S:
             told_s = now_s
             if (found := _progress(lines[-1], size, now_s - begun_s)) is not None:
                 on_progress(found)
+    return True
+
+
+def _shell(*, shares: bool) -> str:
+    """What rsync starts in place of ``ssh``.
+
+    It would read some of the names that ``ssh`` takes otherwise (``ssh://ada@lab:22``,
+    ``fe80::1``): it is given another one, and ``ssh`` the name itself. Where it fails it ends its
+    shell by SIGUSR1, often before the reason has come through.
+    """
+    ssh = ssh_words(shares=shares)
+    return f"""sh -c 'trap "" USR1; shift; exec {ssh} -- "${_HOST}" "$@"' sh"""
 
 
 def _progress(line: bytes, size: CopySize, passed_s: float) -> CopyProgress | None:

@@ -6,6 +6,7 @@ from threading import Event
 from typing import Final
 
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.hosts.here.copy_problems import copy_without_room
 from gpupanel.hosts.here.file_copy import CopyProgress, CopySize, copy_files
 from gpupanel.hosts.here.link import Link
 from gpupanel.hosts.here.link_state import LinkCondition
@@ -54,37 +55,54 @@ class HostFiles:
         Where the connection is cut it goes on by itself once there is one again. All else is as of
         :func:`~gpupanel.hosts.here.file_copy.copy_files`.
         """
-        made = self._link.call(PLACE, PlaceWanted(path=folder, is_made=True))
-        has_sent, unexplained = Event(), 0
+        link = self._link
+        made = link.call(PLACE, PlaceWanted(path=folder, is_made=True))
+        last, unexplained = CopyProgress(), 0
 
         def report(progress: CopyProgress) -> None:
-            if progress.bytes_done:
-                has_sent.set()
+            nonlocal last
+            last = progress
             on_progress(progress)
 
         while True:
             try:
-                return copy_files(paths, self._link.host, made.path, size, cancelled, report)
+                return copy_files(
+                    paths,
+                    link.host,
+                    made.path,
+                    size,
+                    cancelled,
+                    report,
+                    shares=link.shares,
+                    is_there=self._is_there,
+                )
             except ProblemError as error:
+                problem = error.problems[0]
+                # rsync may lose why it could not write there.
+                if problem.code == "copy_failed" and not problem.detail:
+                    left_bytes = size.size_bytes * (1.0 - last.fraction)
+                    if self.place(made.path, ()).free_bytes < left_bytes:
+                        raise ProblemError(copy_without_room(link.host, "")) from error
                 # One that has never sent anything fails for another reason than a cut.
-                was_cut = error.problems[0].code == "copy_cut" and has_sent.is_set()
+                was_cut = problem.code == "copy_cut" and last.bytes_done > 0
                 # This connection may notice a cut some seconds later than rsync's.
-                was_there = self._link.state.kind is LinkCondition.CONNECTED
-                unexplained = unexplained + 1 if was_there else 0
+                unexplained = unexplained + 1 if self._is_there() else 0
                 if not was_cut or unexplained > _MOST_UNEXPLAINED:
                     raise
                 if not self._is_there_again(cancelled, on_progress):
                     raise
+
+    def _is_there(self) -> bool:
+        return self._link.state.kind is LinkCondition.CONNECTED
 
     def _is_there_again(
         self, cancelled: Event, on_progress: Callable[[CopyProgress], object]
     ) -> bool:
         """Wait until there is a connection; false where nobody waits any more, or none can be."""
         while not cancelled.wait(_LOOK_S):
-            kind = self._link.state.kind
-            if kind is LinkCondition.CONNECTED:
+            if self._is_there():
                 return True
-            if kind is LinkCondition.REFUSED:
+            if self._link.state.kind is LinkCondition.REFUSED:
                 return False
             on_progress(CopyProgress(is_waiting=True))
         return False

@@ -71,7 +71,7 @@ class OtherMachine:
         runs_changed: Called when the copied runs have changed, in another thread: whether all
             that there are have been told.
         program: The command of gpupanel there.
-        make_command: As :class:`~gpupanel.hosts.here.link.Link` takes it.
+        command: As :class:`~gpupanel.hosts.here.link.Link` takes it.
 
     Raises:
         ProblemError: Too many windows work on it already.
@@ -84,11 +84,11 @@ class OtherMachine:
         heard: Callable[[LinkState], object],
         runs_changed: Callable[[bool], object],
         program: str = PROGRAM,
-        make_command: Callable[[bool], tuple[str, ...]] | None = None,
+        command: tuple[str, ...] | None = None,
     ) -> None:
         self.host = name
         self.mirror = Mirror(name)
-        self.link = Link(name, heard, program, make_command)
+        self.link = Link(name, heard, program, command)
         self.paths = CopiedPaths(self.link, self.mirror.runs_dir)
         self.copies = HostCopies(self.link, self.mirror, runs_changed)
         self.devices = HostDevices(self.link)

@@ -1,94 +1,74 @@
 """The connection to a host: kept up, made anew after a cut, and shared by all who ask there."""
 
-import os
-import subprocess
-import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass, field
-from threading import Event
-from typing import IO, Any, Final, Generic, TypeVar
+from dataclasses import dataclass
+from threading import Event, RLock, Thread
+from typing import Any, Final, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
-
-from gpupanel.devices.child_process import last_bytes, memory_file
-from gpupanel.domain.child_command import WORKING_DIRECTORY, child_environment
+from gpupanel.devices.child_process import ChildEnd, ask_child
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.value import Value
+from gpupanel.hosts.here.calls import Calls, Following
+from gpupanel.hosts.here.connection import Connection, SilentError
 from gpupanel.hosts.here.link_problems import another_version, lost, not_started, odd, silent
 from gpupanel.hosts.here.link_state import LinkCondition, LinkState
-from gpupanel.hosts.here.ssh import PROGRAM, ended_problem, is_for_a_person, ssh_command
-from gpupanel.hosts.lines import (
-    PROTOCOL,
-    STILL_S,
-    Answer,
-    AnswerPart,
-    AnswerRefused,
-    Call,
-    Dropped,
-    FromHost,
-    FromWindow,
-    Hello,
-    LineReader,
-    LinesError,
-    Still,
-    as_json,
-    encoded,
-    from_host,
+from gpupanel.hosts.here.ssh import (
+    PROGRAM,
+    ended_problem,
+    is_for_a_person,
+    shared_connection_command,
+    ssh_command,
 )
+from gpupanel.hosts.lines import PROTOCOL, Hello, LinesError, Still
 from gpupanel.hosts.operations.operation import Operation
-from gpupanel.runs.error_problems import problems_of
 
-_HELLO_S: Final = 120.0
-"""Somebody may have to type a password."""
-_MOST_BEFORE_HELLO: Final = 1_000
-"""Lines that a shell's start-up files print."""
+_ASKING_S: Final = 120.0
+"""Until a host says hello where somebody may have to type a password."""
+_HELLO_S: Final = 60.0
+"""Where nobody has to: as long as a loaded machine takes to start a process."""
+_CHECK_S: Final = 5.0
 _PAUSES_S: Final = (0.5, 1.0, 2.0, 4.0, 8.0)
-_AGAIN_S: Final = 5.0
-"""How long what was told and could not be taken, as with a full disk, is left before it is told
-again."""
 _LOOK_S: Final = 0.05
 _CANCELLED_S: Final = 10.0
-_PROBLEMS: Final = TypeAdapter(tuple[Problem, ...])
 _RequestT = TypeVar("_RequestT", bound=Value)
 _PartT = TypeVar("_PartT", bound=Value)
 _AnswerT = TypeVar("_AnswerT", bound=Value)
 
 
-@dataclass(slots=True)
-class _Asked(Generic[_PartT, _AnswerT]):
-    """A call whose answer is waited for."""
+@dataclass(frozen=True, slots=True)
+class _End:
+    """How a connection ended.
 
-    operation: Operation[Any, _PartT, _AnswerT]
-    on_part: Callable[[_PartT], object]
-    done: Event = field(default_factory=Event)
-    answer: _AnswerT | None = None
-    problems: tuple[Problem, ...] = ()
+    Attributes:
+        problem: Why.
+        was_there: Whether it was there at all.
+        was_silent: Nothing came through it any more.
+        is_for_a_person: It does not pass by itself.
+    """
 
-
-@dataclass(slots=True)
-class Following(Generic[_RequestT, _PartT]):
-    """An operation that is called again whenever the connection is there again."""
-
-    operation: Operation[_RequestT, _PartT, Any]
-    request: Callable[[], _RequestT]
-    on_part: Callable[[_PartT], object]
-    on_refused: Callable[[tuple[Problem, ...]], object]
-    number: int = 0
-    """Of the call that goes on; 0: none does."""
-    again_s: float | None = None
-    """When it is called again after what was told could not be taken, by the monotonic clock."""
+    problem: Problem
+    was_there: bool = False
+    was_silent: bool = False
+    is_for_a_person: bool = False
 
 
 class Link:
-    """One process of ``ssh``, and the conversation with the host through it.
+    """A connection after the other, and the calls over them.
+
+    Where the person has ``ssh`` share a connection (``ControlMaster``), this one goes through it.
+    A shared one that is gone without an end is joined again by each new ``ssh``, for as long as its
+    own process does not notice, which may take many minutes: after such a silence the next
+    connection is one of its own.
 
     Args:
         host: As the person names it.
         heard: Called with each :class:`LinkState`, in a thread of the link's own.
         program: The command of gpupanel there.
-        make_command: What is started, by whether it may ask somebody; ``ssh`` when left out.
+        command: What is started in place of ``ssh``.
+
+    Attributes:
+        shares: Whether ``ssh`` is to go through a shared connection, where there is one.
     """
 
     def __init__(
@@ -96,20 +76,18 @@ class Link:
         host: str,
         heard: Callable[[LinkState], object],
         program: str = PROGRAM,
-        make_command: Callable[[bool], tuple[str, ...]] | None = None,
+        command: tuple[str, ...] | None = None,
     ) -> None:
         self.host, self._program, self._heard = host, program, heard
-        self._make_command = make_command or (lambda asks: ssh_command(host, program, asks=asks))
+        self._command = command
         self.state = LinkState(LinkCondition.CONNECTING, time.time())
-        self._lock = threading.RLock()
-        self._input: IO[bytes] | None = None
-        self._process: subprocess.Popen[bytes] | None = None
-        self._number = 0
-        self._asked: dict[int, _Asked[Any, Any]] = {}
-        self._followed: list[Following[Any, Any]] = []
+        self.shares = True
+        self._calls = Calls(host)
+        self._lock = RLock()
+        self._connection: Connection | None = None
         self._is_ended = False
         self._again = Event()
-        self._thread = threading.Thread(target=self._keep, name=f"link to {host}", daemon=True)
+        self._thread = Thread(target=self._keep, name=f"link to {host}", daemon=True)
 
     def start(self) -> None:
         """Connect; :attr:`state` follows."""
@@ -118,18 +96,18 @@ class Link:
     def try_again(self) -> None:
         """Connect now, instead of after the next pause, or though somebody had to do something."""
         self._again.set()
+        with self._lock:
+            if self._connection is not None and self.state.kind is not LinkCondition.CONNECTED:
+                self._connection.end(0.0)  # a try that hangs
 
     def end(self) -> None:
         """End the connection, and whatever waits for answers; runs on the host go on."""
         self._is_ended = True
         self._again.set()
         with self._lock:
-            process = self._process
-        if process is not None:
-            self._close_input()
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(2.0)
-            process.kill()
+            connection = self._connection
+        if connection is not None:
+            connection.end(2.0)
         if self._thread.is_alive():
             self._thread.join(5.0)
 
@@ -155,15 +133,13 @@ class Link:
                 it answered.
         """
         self._await_first(cancelled)
-        asked = _Asked(operation, on_part or _ignore)
-        number = self._send_call(operation, request, asked)
+        asked = self._calls.ask(operation, request, on_part or _ignore)
         while not asked.done.wait(_LOOK_S if cancelled else None):
             if cancelled is not None and cancelled.is_set():
-                self._send(Dropped(number))
+                self._calls.drop(asked.number)
                 asked.done.wait(_CANCELLED_S)
                 break
-        with self._lock:
-            self._asked.pop(number, None)
+        self._calls.forget(asked)
         if asked.problems:
             raise ProblemError(*asked.problems)
         if asked.answer is None:
@@ -186,202 +162,12 @@ class Link:
             on_refused: Called with why nothing more of it is told by this connection.
         """
         following = Following(operation, request, on_part, on_refused)
-        with self._lock:
-            self._followed.append(following)
-            if self.state.kind is LinkCondition.CONNECTED:
-                self._begin(following)
+        self._calls.follow(following)
         return following
 
     def unfollow(self, following: Following[Any, Any]) -> None:
         """Have it told no more."""
-        with self._lock:
-            if following in self._followed:
-                self._followed.remove(following)
-            number, following.number = following.number, 0
-        if number:
-            self._send(Dropped(number))
-
-    # In the link's own thread.
-
-    def _keep(self) -> None:
-        cuts, may_ask = 0, True
-        while not self._has_ended():
-            was_connected, problem, waits_for_person = self._connect_once(may_ask=may_ask)
-            if self._has_ended():
-                break
-            cuts = 0 if was_connected else cuts + 1
-            was_ever = self.state.hello is not None
-            is_refused = waits_for_person or not was_ever
-            self._tell(LinkCondition.REFUSED if is_refused else LinkCondition.CUT, problem)
-            pause_s = None if is_refused else _PAUSES_S[min(cuts, len(_PAUSES_S) - 1)]
-            may_ask = self._again.wait(pause_s)
-            self._again.clear()
-        self._lose_all()
-
-    def _has_ended(self) -> bool:
-        return self._is_ended
-
-    def _connect_once(self, *, may_ask: bool) -> tuple[bool, Problem, bool]:
-        """Connect, and hear until the connection ends.
-
-        Returns:
-            Whether it was there at all, why it is not any more, and whether that is for a person
-            to mend.
-        """
-        if self.state.kind is not LinkCondition.CUT:
-            self._tell(LinkCondition.CONNECTING)
-        with memory_file() as log:
-            try:
-                process = subprocess.Popen(
-                    self._make_command(may_ask),
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=log,
-                    env=child_environment(os.environ),
-                    cwd=WORKING_DIRECTORY,
-                    start_new_session=True,
-                )
-            except OSError as error:
-                return False, not_started(error), True
-            assert process.stdin is not None
-            assert process.stdout is not None
-            with self._lock:
-                self._process, self._input = process, process.stdin
-            wrong, is_there = None, False
-            try:
-                reader = LineReader(process.stdout.fileno())
-                hello = self._hello(reader)
-                is_there = True
-                self._greet(hello)
-                self._hear(reader)
-            except EOFError:
-                pass
-            except (LinesError, ProblemError) as error:
-                wrong = problems_of(error)[0] if isinstance(error, ProblemError) else odd(error)
-            finally:
-                with self._lock:
-                    self._process = self._input = None
-                with suppress(OSError):
-                    process.stdin.close()
-                with suppress(subprocess.TimeoutExpired):
-                    process.wait(1.0)
-                process.kill()
-                process.wait()
-                process.stdout.close()
-                self._lose_all()
-            said = last_bytes(log).decode(errors="replace")
-        code = process.returncode
-        problem = wrong or ended_problem(self.host, self._program, code, said)
-        return is_there, problem, wrong is not None or is_for_a_person(code, said)
-
-    def _hello(self, reader: LineReader) -> Hello:
-        until_s = time.monotonic() + _HELLO_S
-        for _ in range(_MOST_BEFORE_HELLO):
-            line = reader.read(max(0.0, until_s - time.monotonic()))
-            if line is None:
-                raise ProblemError(silent(self.host))
-            try:
-                said = from_host(line)
-            except LinesError:
-                continue  # a shell's start-up files print what they like
-            if isinstance(said, Hello):
-                if said.protocol != PROTOCOL:
-                    raise ProblemError(another_version(self.host, said))
-                return said
-        raise ProblemError(silent(self.host))
-
-    def _greet(self, hello: Hello) -> None:
-        behind_s = time.time() - hello.time_s
-        with self._lock:
-            self.state = LinkState(LinkCondition.CONNECTED, time.time(), None, hello, behind_s)
-            for following in self._followed:
-                self._begin(following)
-        self._heard(self.state)
-
-    def _hear(self, reader: LineReader) -> None:
-        still_s = time.monotonic()
-        while True:
-            line = reader.read(STILL_S)
-            if time.monotonic() - still_s >= STILL_S:
-                still_s = time.monotonic()
-                self._send(Still())
-            if line is not None:
-                self._take(from_host(line))
-            self._begin_again()
-
-    def _begin_again(self) -> None:
-        """Call anew what could not be taken a while ago."""
-        with self._lock:
-            for following in self._followed:
-                again_s = following.again_s
-                if again_s is not None and time.monotonic() >= again_s:
-                    following.again_s = None
-                    self._begin(following)
-
-    def _take(self, said: FromHost) -> None:
-        if isinstance(said, Hello):
-            return
-        with self._lock:
-            asked = self._asked.get(said.number)
-            following = next((each for each in self._followed if each.number == said.number), None)
-        if asked is not None:
-            self._take_for(asked, said)
-        elif following is not None:
-            self._take_followed(following, said)
-
-    def _take_for(self, asked: _Asked[Any, Any], said: AnswerPart | Answer | AnswerRefused) -> None:
-        try:
-            if isinstance(said, AnswerPart):
-                asked.on_part(asked.operation.part.model_validate_json(bytes(said.content)))
-                return
-            if isinstance(said, Answer):
-                asked.answer = asked.operation.answer.model_validate_json(bytes(said.content))
-            else:
-                asked.problems = _PROBLEMS.validate_json(bytes(said.content)) or (lost(self.host),)
-        except ValidationError as error:
-            asked.problems = (odd(error),)
-        except Exception as error:  # noqa: BLE001 - who asked has to hear it, and the link goes on
-            asked.problems = problems_of(error)
-        asked.done.set()
-
-    def _take_followed(
-        self, following: Following[Any, Any], said: AnswerPart | Answer | AnswerRefused
-    ) -> None:
-        try:
-            if isinstance(said, AnswerPart):
-                content = bytes(said.content)
-                following.on_part(following.operation.part.model_validate_json(content))
-                return
-            following.number = 0
-            if isinstance(said, AnswerRefused):
-                following.on_refused(_PROBLEMS.validate_json(bytes(said.content)))
-        except ValidationError as error:
-            following.on_refused((odd(error),))
-        except Exception as error:  # noqa: BLE001 - such as a full disk; the link goes on
-            following.on_refused(problems_of(error))
-            # What comes next would leave a gap: it is told again, from what is known by then.
-            number, following.number = following.number, 0
-            following.again_s = time.monotonic() + _AGAIN_S
-            self._send(Dropped(number))
-
-    def _tell(self, kind: LinkCondition, problem: Problem | None = None) -> None:
-        before = self.state
-        is_same = before.kind is kind
-        since_s = before.since_s if is_same else time.time()
-        with self._lock:
-            self.state = LinkState(kind, since_s, problem, before.hello, before.behind_s)
-        self._heard(self.state)
-
-    def _lose_all(self) -> None:
-        with self._lock:
-            asked, self._asked = self._asked, {}
-            for following in self._followed:
-                following.number = 0
-        for each in asked.values():
-            each.problems = (lost(self.host),)
-            each.done.set()
-
-    # In any thread.
+        self._calls.unfollow(following)
 
     def _await_first(self, cancelled: Event | None) -> None:
         """While the connection is only just made there is nothing to refuse yet."""
@@ -390,42 +176,109 @@ class Link:
                 return
             time.sleep(_LOOK_S)
 
-    def _send_call(
-        self, operation: Operation[Any, Any, Any], request: Value, asked: _Asked[Any, Any] | None
-    ) -> int:
-        with self._lock:
-            self._number += 1
-            number = self._number
-            if asked is not None:
-                if self.state.kind is not LinkCondition.CONNECTED or self._input is None:
-                    raise ProblemError(lost(self.host))
-                self._asked[number] = asked
-        self._send(Call(number, operation.name, as_json(request)))
-        return number
+    # In the link's own thread.
 
-    def _begin(self, following: Following[Any, Any]) -> None:
-        self._number += 1
-        following.again_s = None
-        following.number = self._number
-        request = as_json(following.request())
-        self._send(Call(following.number, following.operation.name, request))
+    def _keep(self) -> None:
+        cuts, may_ask = 0, True
+        while not self._has_ended():
+            is_shared = self._goes_through_another()
+            end = self._connect(may_ask=may_ask, is_shared=is_shared)
+            if self._has_ended():
+                break
+            cuts = 0 if end.was_there else cuts + 1
+            was_shared, self.shares = self.shares, not (is_shared and end.was_silent)
+            was_ever, pause_s = self.state.hello is not None, _PAUSES_S[min(cuts, 4)]
+            # That one of its own is not let in by itself does not say that a shared one is not.
+            is_refused = not was_ever or (end.is_for_a_person and (was_shared or may_ask))
+            if not self.shares:
+                self._tell(LinkCondition.CUT if was_ever else LinkCondition.CONNECTING, end.problem)
+                may_ask = self._again.wait(0.0) or not was_ever
+            else:
+                self._tell(LinkCondition.REFUSED if is_refused else LinkCondition.CUT, end.problem)
+                may_ask = self._again.wait(None if is_refused else pause_s)
+            self._again.clear()
+        self._calls.lose()
 
-    def _send(self, line: FromWindow) -> None:
-        content = encoded(line)
-        with self._lock:
-            if self._input is None:
-                return
-            # What could not be written is lost with the connection, whose end is heard by itself.
-            with suppress(OSError, ValueError):
-                self._input.write(content)
-                self._input.flush()
+    def _has_ended(self) -> bool:
+        return self._is_ended
 
-    def _close_input(self) -> None:
+    def _goes_through_another(self) -> bool:
+        """Whether ``ssh`` would go through the connection of another process; it may, then."""
+        if not self.shares or self._command is not None:
+            return False
+        try:
+            found = ask_child(shared_connection_command(self.host), _CHECK_S)
+        except OSError:
+            return False  # which connecting says
+        self.shares = found.end is ChildEnd.BY_ITSELF  # a process that hangs has none to share
+        return self.shares and found.exit_code == 0
+
+    def _connect(self, *, may_ask: bool, is_shared: bool) -> _End:
+        """Connect, and hear until the connection ends."""
+        if self.state.kind is not LinkCondition.CUT:
+            self._tell(LinkCondition.CONNECTING)
+        command = self._command or ssh_command(
+            self.host, self._program, asks=may_ask, shares=self.shares
+        )
+        try:
+            connection = Connection(command)
+        except OSError as error:
+            return _End(not_started(error), is_for_a_person=True)
+        was_there, wrong, was_silent = False, None, False
+        with connection:
+            with self._lock:
+                self._connection = connection
+                if self._is_ended:
+                    connection.end(0.0)
+            try:
+                hello = connection.hello(_ASKING_S if may_ask and not is_shared else _HELLO_S)
+                self._greet(connection, hello)
+                was_there = True
+                self._hear(connection)
+            except EOFError:
+                pass
+            except SilentError:
+                was_silent = True
+            except LinesError as error:
+                wrong = odd(error)
+            except ProblemError as error:
+                wrong = error.problems[0]
+            finally:
+                with self._lock:
+                    self._connection = None
+                self._calls.lose()
+        if was_silent:
+            problem = lost(self.host) if was_there else silent(self.host)
+            return _End(problem, was_there, was_silent=True)
+        code, said = connection.exit_code, connection.said
+        problem = wrong or ended_problem(self.host, self._program, code, said)
+        waits = wrong is not None or is_for_a_person(code, said)
+        return _End(problem, was_there, is_for_a_person=waits)
+
+    def _greet(self, connection: Connection, hello: Hello) -> None:
+        if hello.protocol != PROTOCOL:
+            raise ProblemError(another_version(self.host, hello))
+        now_s = time.time()
+        self._calls.begin(connection.say)
         with self._lock:
-            if self._input is not None:
-                with suppress(OSError):
-                    self._input.close()
-                self._input = None
+            self.state = LinkState(
+                LinkCondition.CONNECTED, now_s, None, hello, now_s - hello.time_s
+            )
+        self._heard(self.state)
+
+    def _hear(self, connection: Connection) -> None:
+        while True:
+            said = connection.hear()
+            if not isinstance(said, Hello | Still | None):
+                self._calls.take(said)
+            self._calls.begin_again()
+
+    def _tell(self, kind: LinkCondition, problem: Problem | None = None) -> None:
+        before = self.state
+        since_s = before.since_s if before.kind is kind else time.time()
+        with self._lock:
+            self.state = LinkState(kind, since_s, problem, before.hello, before.behind_s)
+        self._heard(self.state)
 
 
 def _ignore(_part: object) -> None:

@@ -17,6 +17,7 @@ _OPTIONS: Final = (
     # Whatever ports the person forwards by their configuration belong to their terminal.
     *("-o", "ClearAllForwardings=yes"),
 )
+_OF_ITS_OWN: Final = ("-o", "ControlPath=none")
 _ASKS_NOTHING: Final = ("-o", "BatchMode=yes")
 _FAILED: Final = 255
 """What ``ssh`` exits with where it did not come to the program on the host (ssh(1))."""
@@ -36,23 +37,32 @@ def host_problem(host: str) -> Problem | None:
     )
 
 
-def ssh_command(host: str, program: str = PROGRAM, *, asks: bool = True) -> tuple[str, ...]:
+def ssh_command(
+    host: str, program: str = PROGRAM, *, asks: bool = True, shares: bool = True
+) -> tuple[str, ...]:
     """What starts the process of gpupanel on a host.
 
     Args:
         host: As the person gives it to ``ssh``.
         program: The command there; a path where its login shell does not find it.
         asks: Whether ``ssh`` may ask for a password or about an unknown host.
+        shares: Whether it may go through a connection that is there already, where the person has
+            set that up (``ControlMaster``).
     """
     # The folder of pipx and of pip's user installs, which a shell that is no login's may lack.
     script = f'PATH="$HOME/.local/bin:$PATH"; export PATH; exec {shlex.quote(program)} serve'
-    batch = () if asks else _ASKS_NOTHING
-    return ("ssh", *_OPTIONS, "-C", *batch, "--", host, shlex.join(("sh", "-ec", script)))
+    options = (*_OPTIONS, *(() if shares else _OF_ITS_OWN), *(() if asks else _ASKS_NOTHING))
+    return ("ssh", *options, "-C", "--", host, shlex.join(("sh", "-ec", script)))
 
 
-def ssh_words() -> str:
+def ssh_words(*, shares: bool) -> str:
     """The same ``ssh`` for another program that takes it as words of one text."""
-    return shlex.join(("ssh", *_OPTIONS))
+    return shlex.join(("ssh", *_OPTIONS, *(() if shares else _OF_ITS_OWN)))
+
+
+def shared_connection_command(host: str) -> tuple[str, ...]:
+    """What exits with 0 where there is a connection that ``ssh`` would go through."""
+    return ("ssh", "-O", "check", "--", host)
 
 
 def is_for_a_person(exit_code: int | None, said: str) -> bool:

@@ -27,6 +27,7 @@ from gpupanel.hosts.lines import (
     Hello,
     LineReader,
     LinesError,
+    Still,
     as_json,
     encoded,
     from_window,
@@ -81,6 +82,8 @@ class Server:
                 dropped.set()
         elif isinstance(said, Call):
             self._begin(said)
+        else:
+            self._say(Still())
 
     def _begin(self, call: Call) -> None:
         self._threads = [each for each in self._threads if each.is_alive()]

@@ -1,0 +1,124 @@
+"""The person has ``ssh`` share a connection (``ControlMaster``): it is used, and not relied on."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from threading import Event, Thread
+
+import pytest
+
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.hosts.here import connection, link
+from gpupanel.hosts.here.file_copy import CopyProgress, measured
+from gpupanel.hosts.here.link import Link
+from gpupanel.hosts.here.link_state import LinkCondition
+from gpupanel.hosts.lines import PROTOCOL, Hello, encoded
+from gpupanel.hosts.operations.machine import FILES, FolderWanted
+from gpupanel.runs.directory.run_lock import hold_run_lock
+from tests.fakes.growing_run import GrowingRun
+from tests.hosts.conftest import Lab
+from tests.hosts.runs_there import lines_of
+from tests.hosts.sshd import HOST
+from tests.patience import wait_until
+
+
+@pytest.fixture
+def shared(lab: Lab) -> Iterator[Lab]:
+    """A lab that the person is connected to already, in a terminal."""
+    with tempfile.TemporaryDirectory() as folder:  # the path of a socket has to be short
+        with (lab.folder / "keys" / "ssh_config").open("a") as config:
+            config.write(f"  ControlMaster auto\n  ControlPath {folder}/%C\n")
+        subprocess.run(["ssh", "-MNf", HOST], check=True, stderr=subprocess.DEVNULL)
+        yield lab
+        for host in lab.hosts:
+            host.end()
+        subprocess.run(["ssh", "-O", "exit", HOST], capture_output=True, timeout=10)
+
+
+def be_impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "STILL_S", 0.3)
+    monkeypatch.setattr(connection, "GONE_S", 2.0)
+
+
+def test_that_a_window_goes_through_the_connection_of_a_terminal(shared):
+    assert shared.relay.connections == 1
+    host = shared.connected()
+    assert host.files.folder("").entries is not None
+    assert shared.relay.connections == 1
+    assert host.link.shares
+
+
+def test_that_what_is_idle_and_answers_is_not_taken_to_be_gone(shared, monkeypatch):
+    be_impatient(monkeypatch)
+    host = shared.connected()
+    time.sleep(4.0)
+    assert [state.kind for state in shared.states] == ["connecting", "connected"]
+    assert host.link.shares
+
+
+def test_that_a_shared_connection_that_is_gone_is_noticed_and_replaced_by_one_of_its_own(
+    shared, monkeypatch
+):
+    be_impatient(monkeypatch)
+    run = GrowingRun(shared.runs_dir)
+    lock = hold_run_lock(run.layout)
+    run.grow(20)
+    host = shared.connected()
+    copy = RunLayout(host.runs_dir / run.layout.root.name)
+    wait_until(lambda: copy.profile.exists())
+    end = host.open_copy(copy)
+    shared.relay.orphan()
+    run.grow(50)
+    wait_until(lambda: host.link.state.kind is LinkCondition.CUT)
+    wait_until(lambda: host.link.state.kind is LinkCondition.CONNECTED)
+    assert not host.link.shares
+    assert shared.relay.connections == 2
+    wait_until(lambda: lines_of(copy.events) == lines_of(run.layout.events))
+    lock.release()
+    end()
+
+
+def test_that_a_shared_connection_that_was_gone_before_does_not_keep_a_window_out(
+    shared, monkeypatch
+):
+    monkeypatch.setattr(link, "_HELLO_S", 1.0)
+    shared.relay.orphan()
+    host = shared.connected()
+    assert not host.link.shares
+    assert {state.kind for state in shared.states} == {"connecting", "connected"}
+
+
+@pytest.mark.skipif(shutil.which("rsync") is None, reason="rsync is not installed")
+def test_that_a_copy_over_a_shared_connection_that_is_gone_goes_on(shared, monkeypatch):
+    be_impatient(monkeypatch)
+    picture = shared.folder / "laptop" / "large.png"
+    picture.parent.mkdir()
+    picture.write_bytes(os.urandom(3 * 2**20))
+    shared.relay.bytes_per_s = 2**20
+    host, told = shared.connected(), list[CopyProgress]()
+    size, place = measured((picture,), Event(), lambda _: None), shared.folder / "there" / "data"
+    copying = Thread(
+        target=host.files.copy, args=((picture,), str(place), size, Event(), told.append)
+    )
+    copying.start()
+    wait_until(lambda: any(each.bytes_done for each in told))
+    shared.relay.orphan()
+    shared.relay.bytes_per_s = 0.0
+    copying.join(60.0)
+    assert not copying.is_alive()
+    assert (place / "large.png").read_bytes() == picture.read_bytes()
+
+
+def test_that_nobody_waits_for_a_host_that_does_not_read():
+    hello = encoded(Hello("9.9", PROTOCOL, "/runs", time.time())).decode()
+    found = Link("lab", lambda _: None, command=("sh", "-c", f"echo '{hello}'; exec sleep 60"))
+    found.start()
+    wait_until(lambda: found.state.kind is LinkCondition.CONNECTED)
+    wanted, begun_s = FolderWanted(path="x" * 1_000), time.monotonic()
+    for _ in range(200):  # more than a pipe holds
+        found.follow(FILES, lambda: wanted, lambda _: None, lambda _: None)
+    assert time.monotonic() - begun_s < 1.0
+    found.end()
