@@ -200,9 +200,13 @@ class HostFilesDialog(QDialog):
         dialog = QFileDialog(self, "Copy from this machine", "", self._filter)
         dialog.setFileMode(self._mode)
         dialog.setOption(QFileDialog.Option.ShowDirsOnly, self._mode is _Mode.Directory)
-        dialog.filesSelected.connect(self.copyRequested)
+        dialog.filesSelected.connect(self._request_copy)
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
+
+    @Slot(list)
+    def _request_copy(self, paths: list[str]) -> None:
+        self.copyRequested.emit(paths)
 
     def _path_of(self, entry: FolderEntry) -> str:
         return str(PurePosixPath(self._folder) / entry.name)
