@@ -80,7 +80,7 @@ class ReadSpeed(Value):
 def read_speed_sentence(found: ReadSpeed) -> str:
     """What it means for a training."""
     if found.needs_download:
-        return "The data is not on this machine: download it first."
+        return "The data has not been downloaded yet: download it first."
     if found.needs_start:
         return "Python code of your own is executed by a run only."
     if found.is_in_memory:

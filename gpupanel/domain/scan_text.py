@@ -32,7 +32,7 @@ class ScanSection(Value):
 def scan_summary(scan: DataScan) -> str:
     """What is known, in one sentence."""
     if scan.needs_download:
-        return "This data is not on this machine yet: the first run downloads it."
+        return "This data has not been downloaded yet: the first run downloads it."
     if scan.needs_start:
         return "This data comes from Python code, which is executed only by a run."
     if not scan.sets:

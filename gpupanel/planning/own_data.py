@@ -207,8 +207,8 @@ def _for_images(
     why = ""
     if may_use_pretrained(data):
         why = (
-            ", because the weights of a pretrained network are not on this machine, and their "
-            "server cannot be reached"
+            ", because no weights of a pretrained network have been downloaded, and their server "
+            "cannot be reached"
             if is_large
             else f", because images of {original} pixels are too small for a pretrained network"
         )
@@ -220,7 +220,7 @@ def _for_images(
 def _with_weights(pretrained: Pretrained, count: int) -> tuple[str, Mapping[str, object]]:
     application = pretrained.application
     megabytes = f"{application.weights.size_bytes / 1e6:.0f} MB"
-    got = "already on this machine" if pretrained.is_here else f"{megabytes}, downloaded once"
+    got = "already downloaded" if pretrained.is_here else f"{megabytes}, downloaded once"
     model: dict[str, object] = {"source": application.name, "weights": "imagenet", "dropout": 0.2}
     if count < FEW_IMAGES:
         model["frozen_layers"] = "base"

@@ -1,7 +1,6 @@
 """What a person set for this machine, and the hours that follow from it and from a profile."""
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -85,22 +84,19 @@ class OutsideHoursError(ProblemError):
         self.begin_s, self.words = begin_s, words
 
 
-def check_hours(
-    profile: Profile, *, resumes: bool = False, clock: Callable[[], float] = time.time
-) -> None:
+def check_hours(profile: Profile, *, resumes: bool = False) -> None:
     """Refuse to start a run outside of its hours.
 
     Args:
         profile: Its profile.
         resumes: It is to continue, not to begin.
-        clock: The time of day, seconds since the epoch (UTC).
 
     Raises:
         OutsideHoursError: They begin later.
         ProblemError: The machine's settings cannot be read, or there is no hour in which it may
             work.
     """
-    work, now_s = work_hours_now(profile), clock()
+    work, now_s = work_hours_now(profile), time.time()
     if work.hours is None or work.hours.are_open(now_s):
         return
     begin_s = work.hours.open_s(now_s)

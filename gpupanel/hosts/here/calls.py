@@ -59,7 +59,7 @@ class Following(Generic[_RequestT, _PartT]):
     """When it is called again after what was told could not be taken, by the monotonic clock."""
 
 
-class Calls:
+class HostCalls:
     """All calls of a window; each method may be called in any thread.
 
     Args:

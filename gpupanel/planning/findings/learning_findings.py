@@ -87,7 +87,8 @@ def overfitting(context: FindingContext) -> Iterator[Finding]:
 def does_not_learn(context: FindingContext) -> Iterator[Finding]:
     """The training loss has stood for half of the epochs at what a constant guess comes to.
 
-    At a rate that is far too high the loss of the first epoch may be any number.
+    At a rate that is far too high the loss of the first epoch may be any number. A model that is
+    clearly better on its training examples has learned them, whatever it comes to in validation.
     """
     epochs = [each for each in context.epochs if _is_known(each.metrics.loss)]
     if len(epochs) < _FEWEST_EPOCHS or epochs[-1].step < _FEWEST_STEPS:
@@ -100,7 +101,9 @@ def does_not_learn(context: FindingContext) -> Iterator[Finding]:
     classes = _guessed_among(context, measured)
     guess = _guess(measured, classes)
     is_beyond = classes > 1 and losses[now] > _BEYOND_CHANCE * math.log(classes)
-    if not guess or (losses[now] < _STANDS * losses[half] and not is_beyond):
+    goes_on = losses[now] < _STANDS * losses[half]
+    has_learned = _are_apart([each.metrics for each in epochs[-3:]])
+    if not guess or ((goes_on or has_learned) and not is_beyond):
         return
     rate = _other_rate(context)
     yield Finding(

@@ -247,6 +247,11 @@ def test_that_what_is_learned_by_heart_and_validates_as_a_guess_is_a_matter_of_l
         pytest.param(
             falling(8, 1.5), {"val_accuracy": 0.1, "val_f1": 0.02}, id="it begins to fall"
         ),
+        pytest.param(
+            [0.005] * 8,
+            {"accuracy": 1.0, "val_accuracy": 0.1, "val_f1": 2 * 0.1 / 1.1 / 10},
+            id="it has learned its own examples",
+        ),
         pytest.param([2.3] * 4, {"val_accuracy": 0.1, "val_f1": 0.018}, id="too few epochs"),
     ],
 )
