@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 from gpupanel.devices.child_process import ChildEnd, ask_child
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.value import Value
-from gpupanel.hosts.here.calls import HostCalls, Following
+from gpupanel.hosts.here.calls import Following, HostCalls
 from gpupanel.hosts.here.connection import Connection, SilentError
 from gpupanel.hosts.here.link_problems import another_version, lost, not_started, odd, silent
 from gpupanel.hosts.here.link_state import LinkCondition, LinkState
