@@ -16,7 +16,7 @@ from gpupanel.domain.events import (
 )
 from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.time_spent import ReplicaTime, TimeSpent
-from gpupanel.hosts.there.thinning import EventThinning
+from gpupanel.hosts.there.thinning import EventThinning, RegularThinning
 
 STEPS = 60_000
 SPIKE_AT = 31_415
@@ -119,3 +119,14 @@ def test_that_lines_that_cannot_be_read_are_told_as_they_are():
     block = (broken + figures) * 20_000
     thinning = EventThinning(100 * len(block))
     assert thinning.take(block) + thinning.rest() == block
+
+
+def test_that_the_examples_that_predictions_speak_of_are_kept_with_every_nth_epoch():
+    examples = b'{"kind":"examples","examples":["' + b"x" * 1_000 + b'"]}\n'
+    epochs = [b'{"kind":"epoch","epoch":%d}\n' % epoch for epoch in range(1, 1_001)]
+    lines = [examples, *epochs[:501], examples, *epochs[501:]]
+    thinning = RegularThinning(20 * 2**20)
+    kept = (thinning.take(b"".join(lines)) + thinning.rest()).splitlines(keepends=True)
+    assert kept.count(examples) == 2
+    assert kept[-1] == epochs[-1]
+    assert 50 < len(kept) < 100

@@ -159,6 +159,28 @@ def test_that_a_run_larger_than_a_copy_may_be_is_refused_by_name(told, monkeypat
     assert refused.value.problems[0].code == "host_run_too_large"
 
 
+def test_that_a_run_that_is_shown_for_days_is_told_anew_in_few_lines(told, monkeypatch):
+    from gpupanel.hosts.here import mirror
+    from gpupanel.hosts.operations.runs import RunPiece, ToldUpTo
+
+    def lines(count: int, *, is_first: bool = False) -> RunPiece:
+        place = ToldUpTo(device=1, number=1, offset=count)
+        return RunPiece(file="events.jsonl", content="x\n" * count, told=place, is_first=is_first)
+
+    monkeypatch.setattr(mirror, "_MOST_BYTES_A_RUN", 100)
+    host = told(HELLO)
+    copy, events = host.mirror.opened("long"), host.runs_dir / "long" / "events.jsonl"
+    copy.take(lines(40, is_first=True))
+    copy.take(RunPiece(is_filled=True))
+    assert copy.told()
+    with pytest.raises(ProblemError):
+        copy.take(lines(20))
+    assert not copy.told(), "it is asked for from its start"
+    copy.take(lines(5, is_first=True))
+    copy.take(lines(1))
+    assert events.read_text() == "x\n" * 6
+
+
 @pytest.mark.parametrize("host", ["-oProxyCommand=evil", "", "a b", "a\nb", "-", "x" * 300])
 def test_that_a_name_that_is_an_option_is_no_host(host):
     from gpupanel.hosts.here.ssh import host_problem

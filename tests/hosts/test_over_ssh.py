@@ -1,6 +1,8 @@
 """A real sshd on loopback: what is there is seen and done from here."""
 
+import base64
 import errno
+import json
 import os
 import random
 import signal
@@ -22,6 +24,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import DeviceProcess
+from gpupanel.files.line_log import LineLog
 from gpupanel.hosts.here import calls
 from gpupanel.hosts.here.link_state import LinkCondition
 from gpupanel.planning.prepare import prepare
@@ -211,16 +214,28 @@ def test_that_following_a_run_takes_less_than_twenty_kilobytes_a_second(lab):
     host = lab.connected()
     copy = RunLayout(host.runs_dir / run.layout.root.name)
     wait_until(lambda: copy.profile.exists())
+    # As of sixteen pictures that are predicted after each epoch.
+    predicted = LineLog(run.layout.validation_examples)
+    predicted.append(json.dumps({"kind": "examples", "examples": random_text(300_000)}))
     end = host.open_copy(copy)
+    wait_until(lambda: lines_of(copy.validation_examples))
     before, begun_s = lab.relay.bytes_back, time.monotonic()
-    for _ in range(16):
+    for epoch in range(16):
         run.grow(10)
+        predicted.append(json.dumps({"kind": "epoch", "epoch": epoch, "of": random_text(1_000)}))
         time.sleep(0.5)
     rate = (lab.relay.bytes_back - before) / (time.monotonic() - begun_s)
     wait_until(lambda: lines_of(copy.events) == lines_of(run.layout.events))
+    wait_until(lambda: len(lines_of(copy.validation_examples)) == 17)
+    predicted.close()
+    assert copy.validation_examples.read_bytes() == run.layout.validation_examples.read_bytes()
     lock.release()
     end()
     assert rate < 20_000
+
+
+def random_text(length: int) -> str:
+    return base64.b64encode(random.randbytes(length)).decode()
 
 
 def test_that_what_a_full_disk_here_did_not_take_comes_once_there_is_room(lab, monkeypatch):

@@ -129,6 +129,7 @@ def test_that_what_the_trainer_saves_then_is_shown_too(qtbot, watched):
     assert run.watch.status.has_ended
 
 
+@pytest.mark.long
 def test_that_a_frozen_supervisor_without_its_trainer_is_shown(qtbot, watched):
     run = watched(ALONE, "hang_in_a_step")
     qtbot.waitUntil(lambda: run.watch.status.step == 10, timeout=20_000)

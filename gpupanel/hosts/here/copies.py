@@ -11,7 +11,7 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.hosts.here.link import Link
 from gpupanel.hosts.here.link_state import LinkCondition
-from gpupanel.hosts.here.mirror import Mirror
+from gpupanel.hosts.here.mirror import Mirror, OpenedCopy
 from gpupanel.hosts.operations.runs import RUN, RUNS, KnownRuns, RunNews, RunPiece, RunWanted
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class HostCopies:
                 self._followed[name] = self._link.follow(
                     RUN,
                     lambda: RunWanted(name=name, told=dict(copy.told())),
-                    copy.take,
+                    partial(self._take_piece, copy),
                     partial(self._take_copy_refusal, refused),
                 )
         until_s = time.monotonic() + _FILL_S
@@ -109,6 +109,11 @@ class HostCopies:
         if news.problem is not None:
             self.runs_problem = news.problem
         self._runs_changed(news.is_whole)
+
+    def _take_piece(self, copy: OpenedCopy, piece: RunPiece) -> None:
+        copy.take(piece)
+        if piece.is_filled:
+            self.copy_problem = None
 
     def _take_copy_refusal(self, refused: list[Problem], problems: tuple[Problem, ...]) -> None:
         """A run that is shown does not grow here any more: that is said, until it does again."""

@@ -225,6 +225,11 @@ class OpenedCopy:
         content = piece.content.encode("latin-1")
         self._bytes += len(content)
         if self._bytes > _MOST_BYTES_A_RUN:
+            if self.is_filled.is_set():
+                # One that is shown for days is told anew, of which few lines are left.
+                self.is_filled.clear()
+                self._told.clear()
+                self._bytes = 0
             raise ProblemError(too_large(self._name, _MOST_BYTES_A_RUN))
         make_folder(self._layout.root)
         waiting = self._waiting.setdefault(piece.file, [])

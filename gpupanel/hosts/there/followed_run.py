@@ -12,7 +12,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import read_file, size_of, status
 from gpupanel.hosts.operations.operation import Nothing
 from gpupanel.hosts.operations.runs import RunPiece, RunWanted, ToldUpTo
-from gpupanel.hosts.there.thinning import EventThinning, ReadingThinning, Thinning, pieces
+from gpupanel.hosts.there.thinning import EventThinning, RegularThinning, Thinning, pieces
 from gpupanel.runs.directory.run_lock import is_supervised
 from gpupanel.runs.directory.tails import ByteTail, LineTail, Place
 from gpupanel.runs.locations import default_runs_dir
@@ -25,10 +25,7 @@ _MOST_LOG_BYTES: Final = 2**18
 MOST_NEW_LOG_BYTES: Final = 2**13
 """Of what is printed within one look: a connection is no place for a flood."""
 _MOST_WHOLE_BYTES: Final = 8 * 2**20
-WHOLE_FILES: Final = (
-    *("profile.toml", "plan.json", "label.toml", "data.json", "evaluation.npz"),
-    "validation-examples.jsonl",
-)
+WHOLE_FILES: Final = ("profile.toml", "plan.json", "label.toml", "data.json", "evaluation.npz")
 """Small files that are written anew as a whole, and told again when they have changed."""
 
 _MOST_FORMER: Final = 100
@@ -83,7 +80,8 @@ class _Followed:
         self._layout, self._say = layout, say
         self._growing = (
             _Growing(layout.events, told, EventThinning),
-            _Growing(layout.telemetry, told, ReadingThinning),
+            _Growing(layout.telemetry, told, RegularThinning),
+            _Growing(layout.validation_examples, told, RegularThinning),
         )
         self._log = _Log(layout.trainer_log, told)
         self._whole: dict[str, tuple[int, int, int]] = {}

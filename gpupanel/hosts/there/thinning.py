@@ -20,6 +20,7 @@ _STEPS: Final = b'"kind":"steps_done"'
 _KIND: Final = re.compile(rb'"kind":"(steps_done|(?:figures|time|memory)_reported)"')
 _KIND_WITHIN: Final = 80
 """A line begins with the moment and its kind."""
+_EXAMPLES: Final = b'{"kind":"examples"'
 _LOSS: Final = re.compile(rb'"loss":(-?[0-9.eE+-]+)')
 PIECE_BYTES: Final = 2**18
 
@@ -159,8 +160,11 @@ _FEW_OF: Final[Mapping[bytes, Callable[[list[bytes]], dict[int, bytes]]]] = {
 }
 
 
-class ReadingThinning:
-    """Keeps every n-th reading of the devices, so that about 1.5 MiB are left, and the last.
+class RegularThinning:
+    """Keeps every n-th line, so that about 1.5 MiB are left, and the last.
+
+    Of readings of the devices, and of what a model said of the same examples epoch by epoch. The
+    line with these examples is always kept: without it nobody knows what the others speak of.
 
     Args:
         size: Bytes of all lines that will come, as far as is known.
@@ -177,8 +181,9 @@ class ReadingThinning:
             return block
         kept: list[bytes] = []
         for line in block.splitlines(keepends=True):
-            is_kept = self._number % self._every == 0
-            self._number += 1
+            is_of_all = line.startswith(_EXAMPLES)
+            is_kept = is_of_all or self._number % self._every == 0
+            self._number += not is_of_all
             self._last = b"" if is_kept else line
             if is_kept:
                 kept.append(line)

@@ -96,9 +96,11 @@ def test_that_a_model_that_is_not_trained_is_asked_for_in_a_hint(saved: Path) ->
     ("name", "said", "numbers", "codes"),
     [
         ("mean_of_two", Outputs.LOGITS, "logits", []),
-        ("mean_of_two", Outputs.PROBABILITIES, "probabilities", []),
+        pytest.param(
+            "mean_of_two", Outputs.PROBABILITIES, "probabilities", [], marks=pytest.mark.long
+        ),
         ("mean_of_two", None, "probabilities", ["model_outputs_unknown"]),
-        ("classifier", None, "probabilities", []),
+        pytest.param("classifier", None, "probabilities", [], marks=pytest.mark.long),
     ],
 )
 def test_that_an_export_says_what_a_person_said_of_the_outputs(
