@@ -3,12 +3,16 @@
 The window calls operations by their names and may drop them again; the host says hello first, then
 parts and answers of what was called. Neither side believes the other: a line is bounded, and what
 stands in it is checked before it is used.
+
+What a host says after hello is compressed (RFC 1951), a line at a time. ``ssh -C`` would do the
+same, but not through a connection that a person shares among their own (``ControlMaster``).
 """
 
 import json
 import os
 import select
 import time
+import zlib
 from typing import Final
 
 import msgspec
@@ -39,12 +43,14 @@ class Hello(msgspec.Struct, tag="hello", frozen=True):
         protocol: See :data:`PROTOCOL`.
         runs_dir: The folder of runs there, absolute.
         time_s: By its clock, in seconds since the epoch.
+        is_packed: All lines after this one are compressed.
     """
 
     version: str
     protocol: int
     runs_dir: str
     time_s: float
+    is_packed: bool = False
 
 
 class Call(msgspec.Struct, tag="call", frozen=True):
@@ -129,6 +135,17 @@ def from_host(line: bytes) -> FromHost:
         raise LinesError(str(error)) from error
 
 
+class LinePacker:
+    """Compresses lines; each can be read as soon as it has come."""
+
+    def __init__(self) -> None:
+        self._deflate = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+
+    def packed(self, content: bytes) -> bytes:
+        """The next of a stream."""
+        return self._deflate.compress(content) + self._deflate.flush(zlib.Z_SYNC_FLUSH)
+
+
 class LineReader:
     """Whole lines of a pipe, waited for no longer than asked; half a line waits for its other half.
 
@@ -144,19 +161,29 @@ class LineReader:
         self.read_s = time.monotonic()
         self._rest = bytearray()
         self._searched = 0
+        self._inflate: zlib._Decompress | None = None
+        self._packed, self._has_more = b"", False
+
+    def unpack(self) -> None:
+        """From here on what comes is compressed."""
+        self._inflate = zlib.decompressobj(wbits=-zlib.MAX_WBITS)
+        self._packed, self._rest, self._searched = bytes(self._rest), bytearray(), 0
 
     def read(self, limit_s: float) -> bytes | None:
         """The next line without its end; ``None``: none has come in that time.
 
         Raises:
             EOFError: The other side has ended.
-            LinesError: A line is too long.
+            LinesError: A line is too long, or what should be compressed is not.
         """
         until_s = time.monotonic() + limit_s
         while (end := self._rest.find(b"\n", self._searched)) < 0:
             self._searched = len(self._rest)
             if self._searched > MOST_LINE_BYTES:
                 raise LinesError(f"a line of more than {MOST_LINE_BYTES:,} bytes")
+            if self._packed or self._has_more:
+                self._rest += self._unpacked()
+                continue
             left_s = until_s - time.monotonic()
             if left_s < 0 or not select.select([self._descriptor], [], [], left_s)[0]:
                 return None
@@ -164,8 +191,24 @@ class LineReader:
             if not piece:
                 raise EOFError
             self.read_s = time.monotonic()
-            self._rest += piece
+            if self._inflate is None:
+                self._rest += piece
+            else:
+                self._packed = piece
         line = bytes(self._rest[:end])
         del self._rest[: end + 1]
         self._searched = 0
         return line
+
+    def _unpacked(self) -> bytes:
+        """Some of what has come; few bytes may become very many."""
+        assert self._inflate is not None
+        try:
+            found = self._inflate.decompress(self._packed, _PIECE_BYTES)
+        except zlib.error as error:
+            raise LinesError(str(error)) from error
+        if self._inflate.eof:
+            raise LinesError("compressed lines that end")
+        self._packed = self._inflate.unconsumed_tail
+        self._has_more = len(found) == _PIECE_BYTES
+        return found

@@ -20,7 +20,7 @@ from gpupanel.hosts.operations.machine import FILES, FolderWanted
 from gpupanel.runs.directory.run_lock import hold_run_lock
 from tests.fakes.growing_run import GrowingRun
 from tests.hosts.conftest import Lab
-from tests.hosts.runs_there import lines_of
+from tests.hosts.runs_there import lines_of, long_run
 from tests.hosts.sshd import HOST
 from tests.patience import wait_until
 
@@ -49,6 +49,21 @@ def test_that_a_window_goes_through_the_connection_of_a_terminal(shared):
     assert host.files.folder("").entries is not None
     assert shared.relay.connections == 1
     assert host.link.shares
+
+
+@pytest.mark.alone
+def test_that_a_million_events_come_as_quickly_through_it(shared):
+    layout = long_run(shared.runs_dir, 1_000_000)
+    shared.relay.bytes_per_s, shared.relay.delay_s = 10e6 / 8.0, 0.02
+    host = shared.connected()
+    copy = RunLayout(host.runs_dir / layout.root.name)
+    wait_until(lambda: copy.profile.exists())
+    begun_s = time.monotonic()
+    end = host.open_copy(copy)
+    took_s = time.monotonic() - begun_s
+    end()
+    assert lines_of(copy.events)[-1] == lines_of(layout.events)[-1]
+    assert took_s < 3.0
 
 
 def test_that_what_is_idle_and_answers_is_not_taken_to_be_gone(shared, monkeypatch):

@@ -116,6 +116,8 @@ class Connection:
             with suppress(LinesError):  # a shell's start-up files print what they like
                 said = from_host(line)
                 if isinstance(said, Hello):
+                    if said.is_packed:
+                        self._reader.unpack()
                     return said
         raise SilentError
 

@@ -52,7 +52,7 @@ def ssh_command(
     # The folder of pipx and of pip's user installs, which a shell that is no login's may lack.
     script = f'PATH="$HOME/.local/bin:$PATH"; export PATH; exec {shlex.quote(program)} serve'
     options = (*_OPTIONS, *(() if shares else _OF_ITS_OWN), *(() if asks else _ASKS_NOTHING))
-    return ("ssh", *options, "-C", "--", host, shlex.join(("sh", "-ec", script)))
+    return ("ssh", *options, "--", host, shlex.join(("sh", "-ec", script)))
 
 
 def ssh_words(*, shares: bool) -> str:

@@ -25,6 +25,7 @@ from gpupanel.hosts.lines import (
     Dropped,
     FromHost,
     Hello,
+    LinePacker,
     LineReader,
     LinesError,
     Still,
@@ -58,6 +59,7 @@ class Server:
         self._lines = LineReader(read_from)
         self._write_to = write_to
         self._writing = Lock()
+        self._packer: LinePacker | None = None
         self._served = {operation.name: (operation, work) for operation, work in SERVED}
         self._dropped: dict[int, Event] = {}
         self._threads: list[Thread] = []
@@ -66,7 +68,9 @@ class Server:
         """Say hello, then answer until the input ends or is silent for too long."""
         runs_dir = str(default_runs_dir())
         try:
-            self._say(Hello(version("gpupanel"), PROTOCOL, runs_dir, time.time()))
+            hello = Hello(version("gpupanel"), PROTOCOL, runs_dir, time.time(), is_packed=True)
+            self._say(hello)
+            self._packer = LinePacker()
             while (line := self._lines.read(GONE_S)) is not None:
                 self._take(line)
         except (EOFError, LinesError, _GoneError):
@@ -128,8 +132,9 @@ class Server:
             return
 
     def _say(self, line: FromHost) -> None:
-        waiting = memoryview(encoded(line))
+        content = encoded(line)
         with self._writing:
+            waiting = memoryview(self._packer.packed(content) if self._packer else content)
             while waiting:
                 try:
                     waiting = waiting[os.write(self._write_to, waiting) :]
