@@ -4,8 +4,8 @@ The window calls operations by their names and may drop them again; the host say
 parts and answers of what was called. Neither side believes the other: a line is bounded, and what
 stands in it is checked before it is used.
 
-What a host says after hello is compressed (RFC 1951), a line at a time. ``ssh -C`` would do the
-same, but not through a connection that a person shares among their own (``ControlMaster``).
+What a host says after hello is compressed (RFC 1951), so that each line can be read as it comes.
+``ssh -C`` has no effect on a connection that is shared (``ControlMaster``).
 """
 
 import json
@@ -23,7 +23,7 @@ PROTOCOL: Final = 2
 """Of another one a side understands nothing: it is counted up when an operation changes."""
 MOST_LINE_BYTES: Final = 32 * 2**20
 """A line longer than that is nobody's who means well: the connection is ended."""
-STILL_S: Final = 10.0
+KEEP_ALIVE_S: Final = 10.0
 """A window says so often that it is there, and is answered."""
 GONE_S: Final = 60.0
 """Either side takes the other one to be gone that was silent for so long, as by a cable that was
@@ -43,14 +43,12 @@ class Hello(msgspec.Struct, tag="hello", frozen=True):
         protocol: See :data:`PROTOCOL`.
         runs_dir: The folder of runs there, absolute.
         time_s: By its clock, in seconds since the epoch.
-        is_packed: All lines after this one are compressed.
     """
 
     version: str
     protocol: int
     runs_dir: str
     time_s: float
-    is_packed: bool = False
 
 
 class Call(msgspec.Struct, tag="call", frozen=True):
@@ -67,7 +65,7 @@ class Dropped(msgspec.Struct, tag="dropped", frozen=True):
     number: int
 
 
-class Still(msgspec.Struct, tag="still", frozen=True):
+class KeepAlive(msgspec.Struct, tag="keep_alive", frozen=True):
     """A window is there; the host answers with the same."""
 
 
@@ -92,8 +90,8 @@ class AnswerRefused(msgspec.Struct, tag="refusal", frozen=True):
     content: msgspec.Raw
 
 
-FromWindow = Call | Dropped | Still
-FromHost = Hello | AnswerPart | Answer | AnswerRefused | Still
+FromWindow = Call | Dropped | KeepAlive
+FromHost = Hello | AnswerPart | Answer | AnswerRefused | KeepAlive
 
 _FROM_WINDOW: Final = msgspec.json.Decoder(FromWindow)
 _FROM_HOST: Final = msgspec.json.Decoder(FromHost)
@@ -135,13 +133,13 @@ def from_host(line: bytes) -> FromHost:
         raise LinesError(str(error)) from error
 
 
-class LinePacker:
+class LineCompressor:
     """Compresses lines; each can be read as soon as it has come."""
 
     def __init__(self) -> None:
         self._deflate = zlib.compressobj(wbits=-zlib.MAX_WBITS)
 
-    def packed(self, content: bytes) -> bytes:
+    def compressed(self, content: bytes) -> bytes:
         """The next of a stream."""
         return self._deflate.compress(content) + self._deflate.flush(zlib.Z_SYNC_FLUSH)
 
@@ -162,12 +160,12 @@ class LineReader:
         self._rest = bytearray()
         self._searched = 0
         self._inflate: zlib._Decompress | None = None
-        self._packed, self._has_more = b"", False
+        self._compressed, self._has_more = b"", False
 
-    def unpack(self) -> None:
+    def decompress(self) -> None:
         """From here on what comes is compressed."""
         self._inflate = zlib.decompressobj(wbits=-zlib.MAX_WBITS)
-        self._packed, self._rest, self._searched = bytes(self._rest), bytearray(), 0
+        self._compressed, self._rest, self._searched = bytes(self._rest), bytearray(), 0
 
     def read(self, limit_s: float) -> bytes | None:
         """The next line without its end; ``None``: none has come in that time.
@@ -181,8 +179,8 @@ class LineReader:
             self._searched = len(self._rest)
             if self._searched > MOST_LINE_BYTES:
                 raise LinesError(f"a line of more than {MOST_LINE_BYTES:,} bytes")
-            if self._packed or self._has_more:
-                self._rest += self._unpacked()
+            if self._compressed or self._has_more:
+                self._rest += self._decompressed()
                 continue
             left_s = until_s - time.monotonic()
             if left_s < 0 or not select.select([self._descriptor], [], [], left_s)[0]:
@@ -194,21 +192,21 @@ class LineReader:
             if self._inflate is None:
                 self._rest += piece
             else:
-                self._packed = piece
+                self._compressed = piece
         line = bytes(self._rest[:end])
         del self._rest[: end + 1]
         self._searched = 0
         return line
 
-    def _unpacked(self) -> bytes:
+    def _decompressed(self) -> bytes:
         """Some of what has come; few bytes may become very many."""
         assert self._inflate is not None
         try:
-            found = self._inflate.decompress(self._packed, _PIECE_BYTES)
+            found = self._inflate.decompress(self._compressed, _PIECE_BYTES)
         except zlib.error as error:
             raise LinesError(str(error)) from error
         if self._inflate.eof:
             raise LinesError("compressed lines that end")
-        self._packed = self._inflate.unconsumed_tail
+        self._compressed = self._inflate.unconsumed_tail
         self._has_more = len(found) == _PIECE_BYTES
         return found

@@ -30,7 +30,7 @@ class Relay:
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.port = int(self._listening.getsockname()[1])
         self._open: list[socket.socket] = []
-        self._orphans: list[socket.socket] = []
+        self._frozen: list[socket.socket] = []
         self._is_ended = False
         self._threads: list[threading.Thread] = []
         self._begin(self._accept)
@@ -41,12 +41,12 @@ class Relay:
         if not silently:
             self._close_all()
 
-    def orphan(self) -> None:
+    def freeze_connections(self) -> None:
         """Let nothing through the connections that are there, and new ones as before.
 
         As where a laptop has come into another network: nobody is told.
         """
-        self._orphans += self._open
+        self._frozen += self._open
 
     def mend(self) -> None:
         """Let new connections through again."""
@@ -64,7 +64,7 @@ class Relay:
             thread.join(5)
 
     def _close_all(self) -> None:
-        opened, self._open, self._orphans = self._open, [], []
+        opened, self._open, self._frozen = self._open, [], []
         for each in opened:
             with suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
@@ -119,7 +119,7 @@ class Relay:
                     waiting.append((free_s + self.delay_s, piece))
                 while waiting and waiting[0][0] <= time.monotonic():
                     piece = waiting.popleft()[1]
-                    if not self.is_cut and sink not in self._orphans:
+                    if not self.is_cut and sink not in self._frozen:
                         sink.sendall(piece)
         with suppress(OSError):
             sink.shutdown(socket.SHUT_RDWR)

@@ -1,7 +1,10 @@
 """Runs on the host of these tests, and what stands in their files."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gpupanel.domain.events import RunEnded, encode_event
 from gpupanel.domain.outcome import Outcome
@@ -9,9 +12,16 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.planning.prepare import prepare
+from gpupanel.runs.directory.run_lock import hold_run_lock, is_supervised
 from gpupanel.runs.launcher import create_run
 from tests.fakes.devices import CPU_ONLY
+from tests.fakes.growing_run import GrowingRun
 from tests.fakes.long_run import LongRun
+from tests.patience import wait_until
+
+if TYPE_CHECKING:
+    from gpupanel.hosts.here.host import OtherMachine
+    from tests.hosts.conftest import Lab
 
 
 def lines_of(path: Path) -> list[bytes]:
@@ -34,3 +44,19 @@ def long_run(runs_dir: Path, reports: int) -> RunLayout:
         ended = RunEnded(time_s=time.time(), outcome=Outcome.COMPLETED)
         file.write(encode_event(ended) + "\n")
     return layout
+
+
+@contextmanager
+def followed_run(lab: "Lab") -> Iterator[tuple[GrowingRun, "OtherMachine", RunLayout]]:
+    """A run of the host that goes on, the connection to it, and the copy that is shown of it."""
+    run = GrowingRun(lab.runs_dir)
+    lock = hold_run_lock(run.layout)
+    run.grow(20)
+    host = lab.connected()
+    copy = RunLayout(host.runs_dir / run.layout.root.name)
+    wait_until(lambda: copy.profile.exists())
+    end = host.open_copy(copy)
+    yield run, host, copy
+    lock.release()
+    wait_until(lambda: not is_supervised(copy))
+    end()

@@ -33,7 +33,7 @@ def flowers(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def be_rsync(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+def fake_rsync(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Has lines of a shell in place of rsync."""
 
     def write(lines: str) -> None:
@@ -208,10 +208,10 @@ def test_that_a_name_that_no_profile_can_hold_is_refused_before_anything_is_sent
 
 
 def test_that_a_copy_that_ends_again_and_again_beside_a_connection_gives_up(
-    lab, flowers, tmp_path, be_rsync, monkeypatch
+    lab, flowers, tmp_path, fake_rsync, monkeypatch
 ):
     begun = tmp_path / "begun"
-    be_rsync(
+    fake_rsync(
         f"echo x >> {begun}\nprintf '       1,000   1%%\\r  1000  1%%\\r'\n"
         "sleep 0.3\nprintf '  2000  2%%\\r'\nsleep 0.1\nexit 255\n"
     )
@@ -222,13 +222,25 @@ def test_that_a_copy_that_ends_again_and_again_beside_a_connection_gives_up(
     assert len(begun.read_text().split()) == 3
 
 
+def test_that_a_copy_that_was_cut_once_and_is_cut_at_its_next_beginning_goes_on(
+    lab, flowers, tmp_path, fake_rsync
+):
+    begun = tmp_path / "begun"
+    fake_rsync(
+        f"echo x >> {begun}\ntimes=$(wc -l < {begun})\n[ $times = 3 ] && exit 0\n"
+        "sleep 0.3\nprintf '  %s   1%%\\r' $((1000 * (2 - times)))\nsleep 0.3\nexit 255\n"
+    )
+    assert copied(lab, flowers) is None
+    assert len(begun.read_text().split()) == 3
+
+
 @pytest.mark.parametrize(
     ("size_bytes", "code"), [(2**60, "copy_without_room"), (1_000, "copy_failed")]
 )
 def test_that_a_failure_without_a_word_is_laid_to_a_disk_only_where_that_has_no_room(
-    lab, flowers, be_rsync, size_bytes, code
+    lab, flowers, fake_rsync, size_bytes, code
 ):
-    be_rsync("exit 11\n")
+    fake_rsync("exit 11\n")
     files, place = lab.connected().files, str(lab.folder / "there" / "data")
     with pytest.raises(ProblemError) as refused:
         files.copy((flowers,), place, CopySize(7, size_bytes), Event(), lambda _: None)

@@ -28,7 +28,7 @@ from gpupanel.files.line_log import LineLog
 from gpupanel.hosts.here import calls
 from gpupanel.hosts.here.link_state import LinkCondition
 from gpupanel.planning.prepare import prepare
-from gpupanel.runs.directory.run_lock import hold_run_lock, is_supervised
+from gpupanel.runs.directory.run_lock import is_supervised
 from gpupanel.runs.history.curves import CurveReader
 from gpupanel.runs.history.label import RunLabel
 from gpupanel.runs.history.summaries import list_runs
@@ -38,9 +38,8 @@ from gpupanel.runs.questions.data_preview import preview_data
 from gpupanel.runs.questions.question import ask_children_by
 from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.runs.trust.trusted import CodeNotTrustedError
-from tests.fakes.growing_run import GrowingRun
 from tests.hosts.conftest import Lab
-from tests.hosts.runs_there import cpu_plan, lines_of, long_run
+from tests.hosts.runs_there import cpu_plan, followed_run, lines_of, long_run
 from tests.patience import PATIENCE_S, wait_until
 
 
@@ -208,30 +207,24 @@ def test_that_a_million_events_are_here_within_three_seconds_at_ten_megabits(lab
 
 
 def test_that_following_a_run_takes_less_than_twenty_kilobytes_a_second(lab):
-    run = GrowingRun(lab.runs_dir)
-    lock = hold_run_lock(run.layout)
-    run.grow(20)
-    host = lab.connected()
-    copy = RunLayout(host.runs_dir / run.layout.root.name)
-    wait_until(lambda: copy.profile.exists())
-    # As of sixteen pictures that are predicted after each epoch.
-    predicted = LineLog(run.layout.validation_examples)
-    predicted.append(json.dumps({"kind": "examples", "examples": random_text(300_000)}))
-    end = host.open_copy(copy)
-    wait_until(lambda: lines_of(copy.validation_examples))
-    before, begun_s = lab.relay.bytes_back, time.monotonic()
-    for epoch in range(16):
-        run.grow(10)
-        predicted.append(json.dumps({"kind": "epoch", "epoch": epoch, "of": random_text(1_000)}))
-        time.sleep(0.5)
-    rate = (lab.relay.bytes_back - before) / (time.monotonic() - begun_s)
-    wait_until(lambda: lines_of(copy.events) == lines_of(run.layout.events))
-    wait_until(lambda: len(lines_of(copy.validation_examples)) == 17)
-    predicted.close()
-    assert copy.validation_examples.read_bytes() == run.layout.validation_examples.read_bytes()
-    lock.release()
-    end()
-    assert rate < 20_000
+    with followed_run(lab) as (run, _, copy):
+        # As of sixteen pictures that are predicted after each epoch.
+        predicted = LineLog(run.layout.validation_examples)
+        predicted.append(json.dumps({"kind": "examples", "examples": random_text(300_000)}))
+        wait_until(lambda: lines_of(copy.validation_examples))
+        before, begun_s = lab.relay.bytes_back, time.monotonic()
+        for epoch in range(16):
+            run.grow(10)
+            predicted.append(
+                json.dumps({"kind": "epoch", "epoch": epoch, "of": random_text(1_000)})
+            )
+            time.sleep(0.5)
+        rate = (lab.relay.bytes_back - before) / (time.monotonic() - begun_s)
+        wait_until(lambda: lines_of(copy.events) == lines_of(run.layout.events))
+        wait_until(lambda: len(lines_of(copy.validation_examples)) == 17)
+        predicted.close()
+        assert copy.validation_examples.read_bytes() == run.layout.validation_examples.read_bytes()
+        assert rate < 20_000
 
 
 def random_text(length: int) -> str:
@@ -240,50 +233,34 @@ def random_text(length: int) -> str:
 
 def test_that_what_a_full_disk_here_did_not_take_comes_once_there_is_room(lab, monkeypatch):
     monkeypatch.setattr(calls, "_AGAIN_S", 0.2)
-    run = GrowingRun(lab.runs_dir)
-    lock = hold_run_lock(run.layout)
-    run.grow(20)
-    host = lab.connected()
-    copy = RunLayout(host.runs_dir / run.layout.root.name)
-    wait_until(lambda: copy.profile.exists())
-    end = host.open_copy(copy)
-    write, is_full = os.write, [True]
+    with followed_run(lab) as (run, host, copy):
+        write, is_full = os.write, [True]
 
-    def written(descriptor, content):
-        if is_full[0] and os.path.samestat(os.fstat(descriptor), copy.events.stat()):
-            write(descriptor, content[: len(content) // 2])
-            raise OSError(errno.ENOSPC, "No space left on device", str(copy.events))
-        return write(descriptor, content)
+        def written(descriptor, content):
+            if is_full[0] and os.path.samestat(os.fstat(descriptor), copy.events.stat()):
+                write(descriptor, content[: len(content) // 2])
+                raise OSError(errno.ENOSPC, "No space left on device", str(copy.events))
+            return write(descriptor, content)
 
-    monkeypatch.setattr(os, "write", written)
-    run.grow(50)
-    wait_until(lambda: host.copies.copy_problem is not None)
-    run.grow(50)
-    is_full[0] = False
-    wait_until(lambda: len(lines_of(copy.events)) >= len(lines_of(run.layout.events)))
-    assert lines_of(copy.events) == lines_of(run.layout.events)
-    lock.release()
-    end()
-    assert host.copies.copy_problem is None
+        monkeypatch.setattr(os, "write", written)
+        run.grow(50)
+        wait_until(lambda: host.copies.copy_problem is not None)
+        run.grow(50)
+        is_full[0] = False
+        wait_until(lambda: len(lines_of(copy.events)) >= len(lines_of(run.layout.events)))
+        assert lines_of(copy.events) == lines_of(run.layout.events)
+        wait_until(lambda: host.copies.copy_problem is None)
 
 
 @pytest.mark.long
 def test_that_a_cable_that_is_pulled_is_noticed_and_survived(lab):
-    run = GrowingRun(lab.runs_dir)
-    lock = hold_run_lock(run.layout)
-    run.grow(20)
-    host = lab.connected()
-    copy = RunLayout(host.runs_dir / run.layout.root.name)
-    wait_until(lambda: copy.profile.exists())
-    end = host.open_copy(copy)
-    lab.relay.cut(silently=True)
-    run.grow(50)
-    wait_until(lambda: host.link.state.kind is LinkCondition.CUT, 40.0)
-    lab.relay.mend()
-    wait_until(lambda: host.link.state.kind is LinkCondition.CONNECTED, 40.0)
-    wait_until(lambda: lines_of(copy.events) == lines_of(run.layout.events))
-    lock.release()
-    end()
+    with followed_run(lab) as (run, host, copy):
+        lab.relay.cut(silently=True)
+        run.grow(50)
+        wait_until(lambda: host.link.state.kind is LinkCondition.CUT, 40.0)
+        lab.relay.mend()
+        wait_until(lambda: host.link.state.kind is LinkCondition.CONNECTED, 40.0)
+        wait_until(lambda: lines_of(copy.events) == lines_of(run.layout.events))
 
 
 OFTEN = pytest.mark.parametrize("times", [2, pytest.param(20, marks=pytest.mark.long)])
@@ -291,55 +268,38 @@ OFTEN = pytest.mark.parametrize("times", [2, pytest.param(20, marks=pytest.mark.
 
 @OFTEN
 def test_that_cuts_of_the_connection_lose_nothing_and_double_nothing(lab, times):
-    run = GrowingRun(lab.runs_dir)
-    lock = hold_run_lock(run.layout)
-    run.grow(20)
-    host = lab.connected()
-    copy = RunLayout(host.runs_dir / run.layout.root.name)
-    wait_until(lambda: copy.profile.exists())
-    end = host.open_copy(copy)
-    for _ in range(times):
-        run.grow(30)
-        time.sleep(random.uniform(0.0, 0.6))
-        lab.relay.cut()
-        wait_until(lambda: host.link.state.kind is LinkCondition.CUT)
-        assert is_supervised(copy), "a run goes on while nobody knows better"
-        run.grow(30)
-        lab.relay.mend()
-        host.link.try_again()
-        wait_until(lambda: host.link.state.kind is LinkCondition.CONNECTED)
-    run.grow(5)
-    wait_until(lambda: len(lines_of(copy.events)) >= len(lines_of(run.layout.events)))
-    assert lines_of(copy.events) == lines_of(run.layout.events)
-    wait_until(lambda: lines_of(copy.telemetry) == lines_of(run.layout.telemetry))
-    lock.release()
-    wait_until(lambda: not is_supervised(copy))
-    end()
+    with followed_run(lab) as (run, host, copy):
+        for _ in range(times):
+            run.grow(30)
+            time.sleep(random.uniform(0.0, 0.6))
+            lab.relay.cut()
+            wait_until(lambda: host.link.state.kind is LinkCondition.CUT)
+            assert is_supervised(copy), "a run goes on while nobody knows better"
+            run.grow(30)
+            lab.relay.mend()
+            host.link.try_again()
+            wait_until(lambda: host.link.state.kind is LinkCondition.CONNECTED)
+        run.grow(5)
+        wait_until(lambda: len(lines_of(copy.events)) >= len(lines_of(run.layout.events)))
+        assert lines_of(copy.events) == lines_of(run.layout.events)
+        wait_until(lambda: lines_of(copy.telemetry) == lines_of(run.layout.telemetry))
 
 
 @OFTEN
 def test_that_a_death_of_either_process_loses_nothing_and_doubles_nothing(lab, times):
-    run = GrowingRun(lab.runs_dir)
-    lock = hold_run_lock(run.layout)
-    run.grow(20)
-    host = lab.connected()
-    copy = RunLayout(host.runs_dir / run.layout.root.name)
-    wait_until(lambda: copy.profile.exists())
-    end = host.open_copy(copy)
-    for _ in range(times):
-        run.grow(30)
-        victims = serving(lab)
-        assert victims
-        victim = random.choice(victims)
-        os.kill(victim.pid, signal.SIGKILL)
-        wait_until(lambda: host.link.state.kind is LinkCondition.CUT)
-        run.grow(30)
-        host.link.try_again()
-        wait_until(lambda: host.link.state.kind is LinkCondition.CONNECTED)
-    wait_until(lambda: len(lines_of(copy.events)) >= len(lines_of(run.layout.events)))
-    assert lines_of(copy.events) == lines_of(run.layout.events)
-    lock.release()
-    end()
+    with followed_run(lab) as (run, host, copy):
+        for _ in range(times):
+            run.grow(30)
+            victims = serving(lab)
+            assert victims
+            victim = random.choice(victims)
+            os.kill(victim.pid, signal.SIGKILL)
+            wait_until(lambda: host.link.state.kind is LinkCondition.CUT)
+            run.grow(30)
+            host.link.try_again()
+            wait_until(lambda: host.link.state.kind is LinkCondition.CONNECTED)
+        wait_until(lambda: len(lines_of(copy.events)) >= len(lines_of(run.layout.events)))
+        assert lines_of(copy.events) == lines_of(run.layout.events)
 
 
 def test_that_what_is_asked_without_a_connection_is_refused_by_name(lab):

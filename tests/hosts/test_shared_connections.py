@@ -17,10 +17,8 @@ from gpupanel.hosts.here.link import Link
 from gpupanel.hosts.here.link_state import LinkCondition
 from gpupanel.hosts.lines import PROTOCOL, Hello, encoded
 from gpupanel.hosts.operations.machine import FILES, FolderWanted
-from gpupanel.runs.directory.run_lock import hold_run_lock
-from tests.fakes.growing_run import GrowingRun
 from tests.hosts.conftest import Lab
-from tests.hosts.runs_there import lines_of, long_run
+from tests.hosts.runs_there import followed_run, lines_of, long_run
 from tests.hosts.sshd import HOST
 from tests.patience import wait_until
 
@@ -38,9 +36,9 @@ def shared(lab: Lab) -> Iterator[Lab]:
         subprocess.run(["ssh", "-O", "exit", HOST], capture_output=True, timeout=10)
 
 
-def be_impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "STILL_S", 0.3)
-    monkeypatch.setattr(connection, "GONE_S", 2.0)
+def shorten_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "KEEP_ALIVE_S", 0.3)
+    monkeypatch.setattr(connection, "GONE_S", 4.0)
 
 
 def test_that_a_window_goes_through_the_connection_of_a_terminal(shared):
@@ -66,41 +64,60 @@ def test_that_a_million_events_come_as_quickly_through_it(shared):
     assert took_s < 3.0
 
 
-def test_that_what_is_idle_and_answers_is_not_taken_to_be_gone(shared, monkeypatch):
-    be_impatient(monkeypatch)
-    host = shared.connected()
-    time.sleep(4.0)
+def test_that_a_host_that_has_nothing_to_say_is_not_taken_to_be_gone(shared, monkeypatch):
+    shorten_waits(monkeypatch)
+    found = Link(HOST, shared.states.append, str(shared.sshd.command))
+    found.start()
+    wait_until(lambda: found.state.kind is LinkCondition.CONNECTED)
+    time.sleep(6.0)
+    found.end()
     assert [state.kind for state in shared.states] == ["connecting", "connected"]
-    assert host.link.shares
+
+
+def test_that_who_tries_again_and_again_does_not_end_what_is_just_being_made(shared):
+    found = Link(HOST, shared.states.append, str(shared.sshd.command))
+    found.start()
+    until_s = time.monotonic() + 3.0
+    while found.state.kind is LinkCondition.CONNECTING and time.monotonic() < until_s:
+        found.try_again()
+        time.sleep(0.05)
+    kind = found.state.kind
+    found.end()
+    assert kind is LinkCondition.CONNECTED
+    assert [state.kind for state in shared.states] == ["connecting", "connected"]
+
+
+def test_that_a_try_that_hangs_is_given_up_for_another_one(shared, monkeypatch):
+    monkeypatch.setattr(link, "_HANGS_S", 0.0)
+    shared.relay.freeze_connections()
+    found = Link(HOST, shared.states.append, str(shared.sshd.command))
+    found.start()
+    wait_until(lambda: found._connection is not None)
+    begun = found._connection
+    found.try_again()
+    wait_until(lambda: found._connection not in (None, begun))
+    found.end()
 
 
 def test_that_a_shared_connection_that_is_gone_is_noticed_and_replaced_by_one_of_its_own(
     shared, monkeypatch
 ):
-    be_impatient(monkeypatch)
-    run = GrowingRun(shared.runs_dir)
-    lock = hold_run_lock(run.layout)
-    run.grow(20)
-    host = shared.connected()
-    copy = RunLayout(host.runs_dir / run.layout.root.name)
-    wait_until(lambda: copy.profile.exists())
-    end = host.open_copy(copy)
-    shared.relay.orphan()
-    run.grow(50)
-    wait_until(lambda: host.link.state.kind is LinkCondition.CUT)
-    wait_until(lambda: host.link.state.kind is LinkCondition.CONNECTED)
-    assert not host.link.shares
-    assert shared.relay.connections == 2
-    wait_until(lambda: lines_of(copy.events) == lines_of(run.layout.events))
-    lock.release()
-    end()
+    shorten_waits(monkeypatch)
+    with followed_run(shared) as (run, host, copy):
+        shared.relay.freeze_connections()
+        run.grow(50)
+        wait_until(lambda: host.link.state.kind is LinkCondition.CUT)
+        wait_until(lambda: host.link.state.kind is LinkCondition.CONNECTED)
+        assert not host.link.shares
+        assert shared.relay.connections == 2
+        wait_until(lambda: lines_of(copy.events) == lines_of(run.layout.events))
 
 
 def test_that_a_shared_connection_that_was_gone_before_does_not_keep_a_window_out(
     shared, monkeypatch
 ):
     monkeypatch.setattr(link, "_HELLO_S", 1.0)
-    shared.relay.orphan()
+    shared.relay.freeze_connections()
     host = shared.connected()
     assert not host.link.shares
     assert {state.kind for state in shared.states} == {"connecting", "connected"}
@@ -108,7 +125,7 @@ def test_that_a_shared_connection_that_was_gone_before_does_not_keep_a_window_ou
 
 @pytest.mark.skipif(shutil.which("rsync") is None, reason="rsync is not installed")
 def test_that_a_copy_over_a_shared_connection_that_is_gone_goes_on(shared, monkeypatch):
-    be_impatient(monkeypatch)
+    shorten_waits(monkeypatch)
     picture = shared.folder / "laptop" / "large.png"
     picture.parent.mkdir()
     picture.write_bytes(os.urandom(3 * 2**20))
@@ -120,7 +137,7 @@ def test_that_a_copy_over_a_shared_connection_that_is_gone_goes_on(shared, monke
     )
     copying.start()
     wait_until(lambda: any(each.bytes_done for each in told))
-    shared.relay.orphan()
+    shared.relay.freeze_connections()
     shared.relay.bytes_per_s = 0.0
     copying.join(60.0)
     assert not copying.is_alive()

@@ -6,26 +6,26 @@ import threading
 import time
 from contextlib import suppress
 from queue import SimpleQueue
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from gpupanel.devices.child_process import last_bytes, memory_file
 from gpupanel.domain.child_command import WORKING_DIRECTORY, child_environment
 from gpupanel.hosts.lines import (
     GONE_S,
-    STILL_S,
+    KEEP_ALIVE_S,
     FromHost,
     FromWindow,
     Hello,
+    KeepAlive,
     LineReader,
     LinesError,
-    Still,
     encoded,
     from_host,
 )
 
 _MOST_BEFORE_HELLO: Final = 1_000
 """Lines that a shell's start-up files print."""
+_LOOK_S: Final = 0.5
 
 
 class SilentError(Exception):
@@ -37,7 +37,7 @@ class SilentError(Exception):
 
 
 class Connection:
-    """What is said to a host and heard of it; closed with the block that it is opened for.
+    """What is said to a host and heard of it.
 
     Args:
         command: Of ``ssh``.
@@ -70,23 +70,14 @@ class Connection:
         assert self._process.stdout is not None
         self._output = self._process.stdout
         self._reader = LineReader(self._output.fileno())
-        self._still_s = self._unanswered_s = time.monotonic()
+        self._begun_s = self._kept_alive_s = self._unanswered_s = time.monotonic()
         # A thread of its own writes: nobody is to wait for a host that does not read, since a host
         # that waits until it is read would then never be.
         self._unsaid: SimpleQueue[bytes | None] = SimpleQueue()
         self._writer = threading.Thread(target=self._write, name="to a host", daemon=True)
         self._writer.start()
 
-    def __enter__(self) -> Self:
-        """Nothing more: it is there."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         """End it, and keep what ``ssh`` said of its end."""
         self.end(1.0)
         self._process.wait()
@@ -95,6 +86,11 @@ class Connection:
         self.exit_code = self._process.returncode
         self.said = last_bytes(self._log).decode(errors="replace")
         self._log.close()
+
+    @property
+    def age_s(self) -> float:
+        """Since when it is there."""
+        return time.monotonic() - self._begun_s
 
     def say(self, line: FromWindow) -> None:
         """Tell the host, from any thread; what does not reach it is lost with the connection."""
@@ -110,14 +106,13 @@ class Connection:
         """
         until_s = time.monotonic() + limit_s
         for _ in range(_MOST_BEFORE_HELLO):
-            line = self._reader.read(max(0.0, until_s - time.monotonic()))
+            line = self._read(until_s - time.monotonic())
             if line is None:
                 break
             with suppress(LinesError):  # a shell's start-up files print what they like
                 said = from_host(line)
                 if isinstance(said, Hello):
-                    if said.is_packed:
-                        self._reader.unpack()
+                    self._reader.decompress()
                     return said
         raise SilentError
 
@@ -129,13 +124,13 @@ class Connection:
             SilentError: The host has not even answered that it is still there.
             LinesError: A line is too long, or none of a host.
         """
-        line = self._reader.read(STILL_S)
+        line = self._read(KEEP_ALIVE_S)
         now_s = time.monotonic()
-        if now_s - self._still_s >= STILL_S:
-            if self._reader.read_s > self._still_s:
+        if now_s - self._kept_alive_s >= KEEP_ALIVE_S:
+            if self._reader.read_s > self._kept_alive_s:
                 self._unanswered_s = now_s
-            self._still_s = now_s
-            self.say(Still())
+            self._kept_alive_s = now_s
+            self.say(KeepAlive())
         if line is not None:
             return from_host(line)
         if self._reader.read_s < self._unanswered_s < now_s - GONE_S:
@@ -148,6 +143,17 @@ class Connection:
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(limit_s)
         self._process.kill()
+
+    def _read(self, limit_s: float) -> bytes | None:
+        until_s = time.monotonic() + limit_s
+        while True:
+            left_s = until_s - time.monotonic()
+            line = self._reader.read(max(0.0, min(left_s, _LOOK_S)))
+            if line is not None or left_s <= _LOOK_S:
+                return line
+            # The process whose connection is shared holds the pipe, too: it may have no end.
+            if self._process.poll() is not None:
+                raise EOFError
 
     def _write(self) -> None:
         assert self._process.stdin is not None

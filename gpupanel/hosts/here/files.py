@@ -57,11 +57,12 @@ class HostFiles:
         """
         link = self._link
         made = link.call(PLACE, PlaceWanted(path=folder, is_made=True))
-        last, unexplained = CopyProgress(), 0
+        has_sent, fraction, unexplained = False, 0.0, 0
 
         def report(progress: CopyProgress) -> None:
-            nonlocal last
-            last = progress
+            nonlocal has_sent, fraction
+            has_sent |= progress.bytes_done > 0
+            fraction = progress.fraction
             on_progress(progress)
 
         while True:
@@ -80,11 +81,11 @@ class HostFiles:
                 problem = error.problems[0]
                 # rsync may lose why it could not write there.
                 if problem.code == "copy_failed" and not problem.detail:
-                    left_bytes = size.size_bytes * (1.0 - last.fraction)
+                    left_bytes = size.size_bytes * (1.0 - fraction)
                     if self.place(made.path, ()).free_bytes < left_bytes:
                         raise ProblemError(copy_without_room(link.host, "")) from error
                 # One that has never sent anything fails for another reason than a cut.
-                was_cut = problem.code == "copy_cut" and last.bytes_done > 0
+                was_cut = problem.code == "copy_cut" and has_sent
                 # This connection may notice a cut some seconds later than rsync's.
                 unexplained = unexplained + 1 if self._is_there() else 0
                 if not was_cut or unexplained > _MOST_UNEXPLAINED:

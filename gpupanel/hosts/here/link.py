@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from threading import Event, RLock, Thread
 from typing import Any, Final, TypeVar
@@ -20,7 +21,7 @@ from gpupanel.hosts.here.ssh import (
     shared_connection_command,
     ssh_command,
 )
-from gpupanel.hosts.lines import PROTOCOL, Hello, LinesError, Still
+from gpupanel.hosts.lines import PROTOCOL, Hello, KeepAlive, LinesError
 from gpupanel.hosts.operations.operation import Operation
 
 _ASKING_S: Final = 120.0
@@ -28,7 +29,9 @@ _ASKING_S: Final = 120.0
 _HELLO_S: Final = 60.0
 """Where nobody has to: as long as a loaded machine takes to start a process."""
 _CHECK_S: Final = 5.0
-_PAUSES_S: Final = (0.5, 1.0, 2.0, 4.0, 8.0)
+_PAUSES_S: Final[tuple[float | None, ...]] = (0.5, 1.0, 2.0, 4.0, 8.0)
+_HANGS_S: Final = 15.0
+"""After so long a try is given up where a person wants another one: before it may just be made."""
 _LOOK_S: Final = 0.05
 _CANCELLED_S: Final = 10.0
 _RequestT = TypeVar("_RequestT", bound=Value)
@@ -97,8 +100,9 @@ class Link:
         """Connect now, instead of after the next pause, or though somebody had to do something."""
         self._again.set()
         with self._lock:
-            if self._connection is not None and self.state.kind is not LinkCondition.CONNECTED:
-                self._connection.end(0.0)  # a try that hangs
+            is_trying = self.state.kind is not LinkCondition.CONNECTED
+            if self._connection is not None and is_trying and self._connection.age_s > _HANGS_S:
+                self._connection.end(0.0)
 
     def end(self) -> None:
         """End the connection, and whatever waits for answers; runs on the host go on."""
@@ -186,16 +190,17 @@ class Link:
             if self._has_ended():
                 break
             cuts = 0 if end.was_there else cuts + 1
-            was_shared, self.shares = self.shares, not (is_shared and end.was_silent)
-            was_ever, pause_s = self.state.hello is not None, _PAUSES_S[min(cuts, 4)]
+            kind, pause_s = LinkCondition.CUT, _PAUSES_S[min(cuts, len(_PAUSES_S) - 1)]
+            is_first = self.state.hello is None
             # That one of its own is not let in by itself does not say that a shared one is not.
-            is_refused = not was_ever or (end.is_for_a_person and (was_shared or may_ask))
+            is_for_a_person = end.is_for_a_person and (self.shares or may_ask)
+            self.shares = not (is_shared and end.was_silent)
             if not self.shares:
-                self._tell(LinkCondition.CUT if was_ever else LinkCondition.CONNECTING, end.problem)
-                may_ask = self._again.wait(0.0) or not was_ever
-            else:
-                self._tell(LinkCondition.REFUSED if is_refused else LinkCondition.CUT, end.problem)
-                may_ask = self._again.wait(None if is_refused else pause_s)
+                kind, pause_s = LinkCondition.CONNECTING if is_first else kind, 0.0
+            elif is_first or is_for_a_person:
+                kind, pause_s = LinkCondition.REFUSED, None
+            self._tell(kind, end.problem)
+            may_ask = self._again.wait(pause_s) or kind is LinkCondition.CONNECTING
             self._again.clear()
         self._calls.lose()
 
@@ -225,7 +230,7 @@ class Link:
         except OSError as error:
             return _End(not_started(error), is_for_a_person=True)
         was_there, wrong, was_silent = False, None, False
-        with connection:
+        with closing(connection):
             with self._lock:
                 self._connection = connection
                 if self._is_ended:
@@ -269,7 +274,7 @@ class Link:
     def _hear(self, connection: Connection) -> None:
         while True:
             said = connection.hear()
-            if not isinstance(said, Hello | Still | None):
+            if not isinstance(said, Hello | KeepAlive | None):
                 self._calls.take(said)
             self._calls.begin_again()
 

@@ -25,10 +25,10 @@ from gpupanel.hosts.lines import (
     Dropped,
     FromHost,
     Hello,
-    LinePacker,
+    KeepAlive,
+    LineCompressor,
     LineReader,
     LinesError,
-    Still,
     as_json,
     encoded,
     from_window,
@@ -59,7 +59,7 @@ class Server:
         self._lines = LineReader(read_from)
         self._write_to = write_to
         self._writing = Lock()
-        self._packer: LinePacker | None = None
+        self._compressor: LineCompressor | None = None
         self._served = {operation.name: (operation, work) for operation, work in SERVED}
         self._dropped: dict[int, Event] = {}
         self._threads: list[Thread] = []
@@ -68,9 +68,8 @@ class Server:
         """Say hello, then answer until the input ends or is silent for too long."""
         runs_dir = str(default_runs_dir())
         try:
-            hello = Hello(version("gpupanel"), PROTOCOL, runs_dir, time.time(), is_packed=True)
-            self._say(hello)
-            self._packer = LinePacker()
+            self._say(Hello(version("gpupanel"), PROTOCOL, runs_dir, time.time()))
+            self._compressor = LineCompressor()
             while (line := self._lines.read(GONE_S)) is not None:
                 self._take(line)
         except (EOFError, LinesError, _GoneError):
@@ -87,7 +86,7 @@ class Server:
         elif isinstance(said, Call):
             self._begin(said)
         else:
-            self._say(Still())
+            self._say(KeepAlive())
 
     def _begin(self, call: Call) -> None:
         self._threads = [each for each in self._threads if each.is_alive()]
@@ -134,7 +133,9 @@ class Server:
     def _say(self, line: FromHost) -> None:
         content = encoded(line)
         with self._writing:
-            waiting = memoryview(self._packer.packed(content) if self._packer else content)
+            if self._compressor is not None:
+                content = self._compressor.compressed(content)
+            waiting = memoryview(content)
             while waiting:
                 try:
                     waiting = waiting[os.write(self._write_to, waiting) :]

@@ -9,7 +9,7 @@ from threading import Thread
 import pytest
 
 from gpupanel.hosts import lines
-from gpupanel.hosts.lines import LinePacker, LineReader, LinesError
+from gpupanel.hosts.lines import LineCompressor, LineReader, LinesError
 
 
 @pytest.fixture
@@ -31,26 +31,28 @@ def reader_of(pipe: tuple[int, int], content: bytes) -> LineReader:
 
 
 def raw(content: bytes) -> bytes:
-    packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
-    return packer.compress(content) + packer.flush(zlib.Z_FULL_FLUSH)
+    compressor = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    return compressor.compress(content) + compressor.flush(zlib.Z_FULL_FLUSH)
 
 
 def test_that_lines_are_whole_after_the_first_that_is_not_packed(pipe):
-    packer = LinePacker()
+    compressor = LineCompressor()
     said = [b"short", b"x" * 2**20, b"", b"y" * (2**18 - 1), *[b"%d" % each for each in range(999)]]
-    reader = reader_of(pipe, b"hello\n" + b"".join(packer.packed(each + b"\n") for each in said))
+    reader = reader_of(
+        pipe, b"hello\n" + b"".join(compressor.compressed(each + b"\n") for each in said)
+    )
     assert reader.read(5.0) == b"hello"
-    reader.unpack()
+    reader.decompress()
     assert [reader.read(5.0) for _ in said] == said
     with pytest.raises(EOFError):
         reader.read(5.0)
 
 
 def test_that_a_line_can_be_read_as_soon_as_it_has_come(pipe):
-    packer, reader = LinePacker(), LineReader(pipe[0])
-    reader.unpack()
+    compressor, reader = LineCompressor(), LineReader(pipe[0])
+    reader.decompress()
     for line in (b"first", b"second"):
-        os.write(pipe[1], packer.packed(line + b"\n"))
+        os.write(pipe[1], compressor.compressed(line + b"\n"))
         assert reader.read(5.0) == line
     assert reader.read(0.01) is None
     os.close(pipe[1])
@@ -58,9 +60,9 @@ def test_that_a_line_can_be_read_as_soon_as_it_has_come(pipe):
 
 @pytest.mark.parametrize("pieces", [1, 7, 65_536])
 def test_that_half_of_what_is_packed_waits_for_its_other_half(pipe, pieces):
-    content = LinePacker().packed(b"a line of some length\n" * 3)
+    content = LineCompressor().compressed(b"a line of some length\n" * 3)
     reader = LineReader(pipe[0])
-    reader.unpack()
+    reader.decompress()
     heard = []
     for start in range(0, len(content), pieces):
         os.write(pipe[1], content[start : start + pieces])
@@ -73,7 +75,7 @@ def test_that_half_of_what_is_packed_waits_for_its_other_half(pipe, pieces):
 def test_that_few_bytes_that_become_very_many_are_not_kept(pipe, monkeypatch):
     monkeypatch.setattr(lines, "MOST_LINE_BYTES", 2**20)
     reader = reader_of(pipe, raw(b"x" * 2**28))
-    reader.unpack()
+    reader.decompress()
     with pytest.raises(LinesError):
         reader.read(5.0)
     assert len(reader._rest) < 2**21
@@ -88,6 +90,6 @@ def test_that_few_bytes_that_become_very_many_are_not_kept(pipe, monkeypatch):
 )
 def test_that_what_is_not_packed_as_it_should_be_ends_the_conversation(pipe, content):
     reader = reader_of(pipe, content)
-    reader.unpack()
+    reader.decompress()
     with pytest.raises(LinesError):
         reader.read(5.0)
