@@ -234,6 +234,15 @@ def test_that_a_copy_that_was_cut_once_and_is_cut_at_its_next_beginning_goes_on(
     assert len(begun.read_text().split()) == 3
 
 
+def test_that_what_rsync_wrote_last_is_told_though_it_writes_nothing_more(flowers, fake_rsync):
+    fake_rsync("printf '\\r  0   0%%'\nprintf '\\r  1500   1%%'\nsleep 1\nexit 255\n")
+    told = list[CopyProgress]()
+    with pytest.raises(ProblemError):
+        copy_files((flowers,), "lab", "/data", CopySize(7, 3_000), Event(), told.append)
+    assert [each.bytes_done for each in told] == [1500]
+    assert told[0].fraction == 0.5
+
+
 @pytest.mark.parametrize(
     ("size_bytes", "code"), [(2**60, "copy_without_room"), (1_000, "copy_failed")]
 )

@@ -46,7 +46,7 @@ _RSYNC: Final = (
     *("--info=progress2", "--outbuf=N"),
 )
 _HOST: Final = "COPY_HOST"
-_BYTES: Final = re.compile(rb"\s*(\d{1,18})\s+\d+%")
+_BYTES: Final = re.compile(rb"(?<!\d)(\d{1,18})\s+\d+%")
 _SOME_FAILED: Final = (23, 24)
 """What rsync exits with where single files could not be read, or were gone by then (rsync(1))."""
 _TELL_S: Final = 0.2
@@ -200,23 +200,26 @@ def _follow(
     """Until it ends, is not wanted any more, or the host is not there: false then."""
     assert process.stdout is not None
     begun_s = told_s = time.monotonic()
-    descriptor, rest = process.stdout.fileno(), b""
+    descriptor, unread, progress = process.stdout.fileno(), b"", None
     while not cancelled.is_set():
         if not is_there():
             return False
-        if not select.select([descriptor], [], [], _TELL_S)[0]:
-            continue
-        piece = os.read(descriptor, 2**16)
-        if not piece:
+        is_ready = select.select([descriptor], [], [], _TELL_S)[0]
+        piece = os.read(descriptor, 2**16) if is_ready else b""
+        unread = (unread + piece)[-_MOST_UNREAD:]
+        now_s = time.monotonic()
+        for found in _BYTES.finditer(unread):
+            progress = _progress(int(found[1]), size, now_s - begun_s)
+            unread = found.string[found.end() :]
+        has_ended = is_ready and not piece
+        # rsync may write nothing more for long: what it wrote last is told in any case.
+        if progress is not None and (has_ended or now_s - told_s > _TELL_S):
+            on_progress(progress)
+            told_s, progress = now_s, None
+        if has_ended:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(_END_S)  # it is about to end by itself
             return True
-        *lines, rest = (rest + piece)[-_MOST_UNREAD:].split(b"\r")
-        now_s = time.monotonic()
-        if lines and now_s - told_s > _TELL_S:
-            told_s = now_s
-            if (found := _progress(lines[-1], size, now_s - begun_s)) is not None:
-                on_progress(found)
     return True
 
 
@@ -231,11 +234,7 @@ def _shell(*, shares: bool) -> str:
     return f"""sh -c 'trap "" USR1; shift; exec {ssh} -- "${_HOST}" "$@"' sh"""
 
 
-def _progress(line: bytes, size: CopySize, passed_s: float) -> CopyProgress | None:
-    found = _BYTES.match(line)
-    if found is None:
-        return None
-    done = int(found[1])
+def _progress(done: int, size: CopySize, passed_s: float) -> CopyProgress:
     fraction = min(1.0, done / max(1, size.size_bytes))
     return CopyProgress(done, fraction, done / max(passed_s, _TELL_S))
 

@@ -12,7 +12,7 @@ PROGRAM: Final = "gpupanel"
 _NAME: Final = re.compile(r"[^-\s\x00-\x20][^\s\x00-\x20]{0,254}")
 _OPTIONS: Final = (
     "-T",
-    # A cable that was pulled is noticed within 15 s.
+    # A cable that was pulled is noticed within 20 s: at the fourth that has no answer.
     *("-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3"),
     # Whatever ports the person forwards by their configuration belong to their terminal.
     *("-o", "ClearAllForwardings=yes"),
