@@ -57,12 +57,11 @@ class HostFiles:
         """
         link = self._link
         made = link.call(PLACE, PlaceWanted(path=folder, is_made=True))
-        has_sent, fraction, unexplained = False, 0.0, 0
+        has_sent, unexplained = False, 0
 
         def report(progress: CopyProgress) -> None:
-            nonlocal has_sent, fraction
+            nonlocal has_sent
             has_sent |= progress.bytes_done > 0
-            fraction = progress.fraction
             on_progress(progress)
 
         while True:
@@ -79,11 +78,11 @@ class HostFiles:
                 )
             except ProblemError as error:
                 problem = error.problems[0]
-                # rsync may lose why it could not write there.
-                if problem.code == "copy_failed" and not problem.detail:
-                    left_bytes = size.size_bytes * (1.0 - fraction)
-                    if self.place(made.path, ()).free_bytes < left_bytes:
-                        raise ProblemError(copy_without_room(link.host, "")) from error
+                # rsync may lose why it could not write there; how much it has sent says nothing of
+                # how much has been written.
+                is_unsaid = problem.code == "copy_failed" and not problem.detail
+                if is_unsaid and self.place(made.path, ()).free_bytes < size.size_bytes:
+                    raise ProblemError(copy_without_room(link.host, "")) from error
                 # One that has never sent anything fails for another reason than a cut.
                 was_cut = problem.code == "copy_cut" and has_sent
                 # This connection may notice a cut some seconds later than rsync's.
