@@ -40,7 +40,7 @@ class Layer:
     kind: LayerKind
     name: str
     arguments: tuple[int | float, ...] = ()
-    options: tuple[tuple[str, str | bool], ...] = ()
+    options: tuple[tuple[str, str | bool | float], ...] = ()
 
     @property
     def units(self) -> int:
@@ -55,6 +55,13 @@ class Layer:
 
 EMBEDDING_UNITS = 64
 """Numbers that a word becomes."""
+NORM_MOMENTUM = 0.9
+"""How much of the averages that batch normalisation uses in validation stays at each step.
+
+With Keras's 0.99 they are those of random weights for some hundred steps yet, which are many epochs
+of few examples: validation is no better than a guess, and early stopping keeps the first epoch.
+PyTorch has 0.9, as ``momentum=0.1``.
+"""
 
 
 def word_layers(token_count: int) -> tuple[Layer, ...]:
@@ -127,5 +134,5 @@ class Stack:
     def _activated(self, layer: Layer) -> Iterator[Layer]:
         yield layer
         if self.batch_norm:
-            yield Layer(LayerKind.NORM, f"{layer.name}_norm")
+            yield Layer(LayerKind.NORM, f"{layer.name}_norm", (), (("momentum", NORM_MOMENTUM),))
         yield Layer(LayerKind.RELU, f"{layer.name}_relu")

@@ -177,11 +177,25 @@ def _parted_from(every: Sequence[EpochDone]) -> EpochDone | None:
     best = min(range(now + 1), key=validated.__getitem__)
     has_risen = validated[now] >= _RISEN * validated[best]
     if now - best >= max(3, now // 5) and has_risen and trained[now] <= _FALLEN * trained[best]:
-        return epochs[best]
-    before = now - max(4, now // 3)
-    if before < 0 or trained[now] > (_FALLEN - 0.05) * trained[before]:
-        return None
-    return epochs[before] if validated[now] >= _STANDS * validated[before] else None
+        begun = epochs[best]
+    else:
+        before = now - max(4, now // 3)
+        if before < 0 or trained[now] > (_FALLEN - 0.05) * trained[before]:
+            return None
+        if validated[now] < _STANDS * validated[before]:
+            return None
+        begun = epochs[before]
+    return None if _is_as_good_again(begun, epochs[-3:]) else begun
+
+
+def _is_as_good_again(begun: EpochDone, latest: Sequence[EpochDone]) -> bool:
+    """Whether single epochs alone were worse: among few examples their mean says little."""
+    then = begun.metrics.val_loss or 0.0
+    return any(
+        (each.metrics.val_loss or 0.0) < _FALLEN * then
+        or (each.metrics.val_accuracy or 0.0) > (each.metrics.accuracy or 1.0)
+        for each in latest
+    )
 
 
 def _are_apart(metrics: Sequence[Metrics]) -> bool:

@@ -3,6 +3,7 @@
 import keras
 from typing_extensions import override
 
+from gpupanel.domain.layers import NORM_MOMENTUM
 from gpupanel.domain.model import TabularModel
 from gpupanel.domain.problem import Fix, Problem, ProblemError
 from gpupanel.domain.tabular_model import MOST_EMBEDDINGS
@@ -28,7 +29,9 @@ class _Table(Network[TabularModel]):
             dense = keras.layers.Dense(units, use_bias=not model.batch_norm, name=name)
             hidden = building.through(dense, hidden)
             if model.batch_norm:
-                norm = keras.layers.BatchNormalization(name=f"{name}_norm")
+                norm = keras.layers.BatchNormalization(
+                    momentum=NORM_MOMENTUM, name=f"{name}_norm"
+                )
                 hidden = building.through(norm, hidden)
             hidden = building.through(keras.layers.ReLU(name=f"{name}_relu"), hidden)
             if model.dropout:

@@ -61,5 +61,6 @@ def convolved(
     convolution = keras.layers.Conv2D(
         filters, size, strides, padding="same", use_bias=False, name=name
     )
-    norm = keras.layers.BatchNormalization(name=f"{name}_norm")
+    # Averages of a few steps: those that validation uses are then of the weights as they are.
+    norm = keras.layers.BatchNormalization(momentum=0.9, name=f"{name}_norm")
     return call(norm, call(convolution, hidden))

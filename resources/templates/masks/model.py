@@ -28,7 +28,7 @@ def build_model(input_shape, outputs):
 def _block(hidden, channels):
     for _ in range(2):
         hidden = layers.Conv2D(channels, 3, padding="same", use_bias=False)(hidden)
-        hidden = layers.BatchNormalization()(hidden)
+        hidden = layers.BatchNormalization(momentum=0.9)(hidden)
         hidden = layers.Activation("relu")(hidden)
     return hidden
 

@@ -5,6 +5,7 @@ from string import Template
 
 from typing_extensions import override
 
+from gpupanel.domain.layers import NORM_MOMENTUM
 from gpupanel.domain.model import TabularModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
@@ -59,7 +60,7 @@ def _dense(model: TabularModel) -> Iterator[str]:
         bias = ", use_bias=False" if model.batch_norm else ""
         yield through(f'Dense({units}{bias}, name="{name}")')
         if model.batch_norm:
-            yield through(f'BatchNormalization(name="{name}_norm")')
+            yield through(f'BatchNormalization(momentum={NORM_MOMENTUM}, name="{name}_norm")')
         yield through(f'ReLU(name="{name}_relu")')
         if model.dropout:
             yield through(f'Dropout({model.dropout}, name="{name}_dropout")')

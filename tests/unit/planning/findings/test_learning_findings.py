@@ -109,6 +109,19 @@ def test_that_a_validation_loss_that_stands_while_training_goes_on_is_overfittin
     assert list(found(course(falling(20), standing, **right))) == ["overfitting"]
 
 
+def test_that_single_worse_epochs_of_a_small_validation_set_are_no_overfitting() -> None:
+    """As 24 validation images came out, where the twelfth epoch is right on each of them."""
+    losses = [0.7, 0.6, 0.45, 0.37, 0.21, 0.2, 0.12, 0.11, 0.055, 0.045, 0.081, 0.076]
+    val_losses = [0.7, 0.5, 0.4, 0.24, 0.44, 4.3, 0.028, 0.015, 0.016, 0.25, 7.4, 0.0101]
+    accuracy = [0.6] * 6 + [0.969, 0.958, 1.0, 0.99, 0.979, 0.979]
+    right = {"accuracy": accuracy, "val_accuracy": [0.6] * 6 + [1.0, 1.0, 1.0, 0.83, 0.375, 1.0]}
+    assert not found(course(losses, val_losses, **right))
+    worse = [*val_losses[:-1], 0.02]
+    assert not found(course(losses, worse, **right))  # better than in training all the same
+    right["val_accuracy"][-1] = 0.9
+    assert list(found(course(losses, worse, **right))) == ["overfitting"]
+
+
 def test_that_each_fix_changes_what_it_names() -> None:
     rising = [1.0 + 0.1 * abs(place - 6) for place in range(20)]
     problem = found(course(falling(20), rising, IMAGES))["overfitting"]

@@ -78,7 +78,7 @@ def test_that_categories_become_numbers_that_are_learned() -> None:
 def test_that_a_table_without_categories_goes_straight_to_the_dense_layers() -> None:
     text = exported(TabularModel(batch_norm=True, dropout=0.5), WineData(), replicas=2)
     assert "embedded_columns" not in text
-    assert 'BatchNormalization(name="dense_2_norm")' in text
+    assert 'BatchNormalization(momentum=0.9, name="dense_2_norm")' in text
     assert "prepare_batch_norms(model, across_replicas=True)" in text
     assert 'Dropout(0.5, name="dense_1_dropout")' in text
 
