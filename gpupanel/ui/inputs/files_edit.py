@@ -42,7 +42,7 @@ class FilesEdit(QWidget):
         self._field.setPlaceholderText(off[:1].upper() + off[1:])
         self._field.setAcceptDrops(False)  # as PathEdit
         self._browse = QPushButton("Browse…")
-        teach(self._browse, "Choose files", "Choose one or several files from this machine.")
+        teach(self._browse, "Choose files", "Choose one or several files.")
         self._all = QPushButton("All")
         teach(self._all, "Choose all", f"Take {off}.")
         row = row_in(self)

@@ -63,7 +63,7 @@ class PathEdit(QWidget):
         self._browse = QPushButton("&Browse…")
         thing = "file" if file_filter else "folder"
         thing = "file or folder" if may_be_folder else thing
-        teach(self._browse, f"Browse for the {thing}", f"Choose the {thing} from this machine.")
+        teach(self._browse, f"Browse for the {thing}", f"Choose the {thing}.")
         layout = row_in(self)
         layout.addWidget(self._field, 1)
         layout.addWidget(self._browse)
