@@ -58,9 +58,9 @@ EMBEDDING_UNITS = 64
 NORM_MOMENTUM = 0.9
 """How much of the averages that batch normalisation uses in validation stays at each step.
 
-With Keras's 0.99 they are those of random weights for some hundred steps yet, which are many epochs
-of few examples: validation is no better than a guess, and early stopping keeps the first epoch.
-PyTorch has 0.9, as ``momentum=0.1``.
+With Keras's 0.99, and 0.999 in MobileNet, they are those of the first weights for hundreds of steps
+yet, which are many epochs of few examples: validation is no better than a guess, and early stopping
+keeps the first epoch. PyTorch has 0.9, as ``momentum=0.1``.
 """
 
 

@@ -8,6 +8,7 @@ import keras
 from typing_extensions import override
 
 from gpupanel.domain.data import Scaling
+from gpupanel.domain.layers import NORM_MOMENTUM
 from gpupanel.domain.model import ApplicationModel
 from gpupanel.files.keras_cache import place_of
 from gpupanel.trainer.downloads.download import digest_of
@@ -15,6 +16,7 @@ from gpupanel.trainer.models.frozen_layers import last_learning, let_learn
 from gpupanel.trainer.models.network import Building, Network
 from gpupanel.trainer.models.scaling import are_from_0_to_1
 from gpupanel.trainer.models.weights_file import check_weights_file, weights_problem
+from gpupanel.trainer.parts.batch_norm import batch_norms
 from gpupanel.trainer.parts.rgb_pixels import rgb_pixels
 
 _BASE = "base"
@@ -37,6 +39,8 @@ class _Application(Network[ApplicationModel]):
             # Not as an argument: some look up their layers by it.
             base.name = _BASE
             _number(base)
+            for norm in batch_norms(base):
+                norm.momentum = NORM_MOMENTUM
             if building.begins:
                 _load_weights(base, model)
             let_learn(_layers(base), last_learning(model.frozen_layers))

@@ -29,9 +29,7 @@ class _Table(Network[TabularModel]):
             dense = keras.layers.Dense(units, use_bias=not model.batch_norm, name=name)
             hidden = building.through(dense, hidden)
             if model.batch_norm:
-                norm = keras.layers.BatchNormalization(
-                    momentum=NORM_MOMENTUM, name=f"{name}_norm"
-                )
+                norm = keras.layers.BatchNormalization(momentum=NORM_MOMENTUM, name=f"{name}_norm")
                 hidden = building.through(norm, hidden)
             hidden = building.through(keras.layers.ReLU(name=f"{name}_relu"), hidden)
             if model.dropout:

@@ -19,7 +19,7 @@ def small(
     hidden = inputs = keras.Input(input_shape)
     for number in (1, 2):
         hidden = layers.Conv2D(6, 3, strides=2, use_bias=False, name=f"conv_{number}")(hidden)
-        hidden = layers.BatchNormalization(momentum=0.9, name=f"norm_{number}")(hidden)
+        hidden = layers.BatchNormalization(momentum=0.999, name=f"norm_{number}")(hidden)
         hidden = layers.Activation("silu", name=f"active_{number}")(hidden)
     # A bias here, whose gradient is a long sum, would differ in its last bit from script to run.
     hidden = layers.Conv2D(8, 3, strides=2, use_bias=False, name="conv_3")(hidden)

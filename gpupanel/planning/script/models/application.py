@@ -6,6 +6,7 @@ from string import Template
 from typing_extensions import override
 
 from gpupanel.domain.data import Scaling
+from gpupanel.domain.layers import NORM_MOMENTUM
 from gpupanel.domain.model import ApplicationModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
@@ -17,6 +18,10 @@ _BASE = """
 pixels = keras.applications.$family.preprocess_input(pixels)
 base = keras.applications.$name(include_top=False, weights=None, input_shape=pixels.shape[1:])
 base.name = "base"
+"""
+_NORMS = """
+for norm in batch_norms(base):
+    norm.momentum = $momentum
 """
 _PUBLISHED_WEIGHTS = """
 weights = keras.utils.get_file(
@@ -57,6 +62,7 @@ def _built(model: ApplicationModel, profile: Profile) -> Iterator[str]:
         greatest = data.greatest if data.scaling is Scaling.DIVIDE else 255
         yield f"pixels = rgb_pixels(inputs, {greatest})"
     yield Template(_BASE).substitute(family=application.family.module, name=application.name)
+    yield Template(_NORMS).substitute(momentum=NORM_MOMENTUM)
     published = application.weights
     if model.downloads:
         yield Template(_PUBLISHED_WEIGHTS).substitute(
