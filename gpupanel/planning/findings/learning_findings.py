@@ -185,7 +185,8 @@ def _parted_from(every: Sequence[EpochDone]) -> EpochDone | None:
         if validated[now] < _STANDS * validated[before]:
             return None
         begun = epochs[before]
-    return None if _is_as_good_again(begun, epochs[-3:]) else begun
+    has_fallen = (epochs[now].metrics.loss or 0.0) < (begun.metrics.loss or 0.0)
+    return begun if has_fallen and not _is_as_good_again(begun, epochs[-3:]) else None
 
 
 def _is_as_good_again(begun: EpochDone, latest: Sequence[EpochDone]) -> bool:

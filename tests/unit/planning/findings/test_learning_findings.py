@@ -120,6 +120,7 @@ def test_that_single_worse_epochs_of_a_small_validation_set_are_no_overfitting()
     assert not found(course(losses, worse, **right))  # better than in training all the same
     right["val_accuracy"][-1] = 0.9
     assert list(found(course(losses, worse, **right))) == ["overfitting"]
+    assert not found(course([*losses[:-1], 0.13], worse, **right))  # nothing has fallen
 
 
 def test_that_each_fix_changes_what_it_names() -> None:
