@@ -190,7 +190,7 @@ def _input(
             shape=shape,
             dtype=dtype,
             means=f"The first {recipe.length:,} words of a text as numbers: the letters A to Z are "
-            "made small, ASCII punctuation is left out, white space divides. The first word of "
+            "lowercased, ASCII punctuation is left out, white space divides. The first word of "
             "the vocabulary is 2; 1 is every other word, 0 fills up; a text without words is a 1.",
             words=recipe.words,
             length=recipe.length,
