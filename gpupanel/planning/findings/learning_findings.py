@@ -5,15 +5,13 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 from typing import Final
 
-from gpupanel.domain.augmentation import NO_AUGMENTATION
-from gpupanel.domain.data_source import ImageSource
 from gpupanel.domain.events import EpochDone
 from gpupanel.domain.finding import Finding
-from gpupanel.domain.model import Model
 from gpupanel.domain.number_text import number
 from gpupanel.domain.outcome import Metrics
-from gpupanel.domain.problem import Change, Fix
+from gpupanel.domain.problem import Fix
 from gpupanel.planning.findings.context import FindingContext, hint
+from gpupanel.planning.findings.learning_fixes import augmented, narrower, other_rate, pretrained
 
 _FEWEST_EPOCHS: Final = 6
 _NEAR: Final = 1
@@ -24,6 +22,8 @@ _STANDS: Final = 0.97
 """A loss that has fallen by less stands still."""
 _ACCURACY_GAP: Final = 0.05
 """Of training over validation accuracy; dropout and augmentation make it smaller than it is."""
+_BY_CHANCE: Final = 2.0
+"""Standard errors of a validation accuracy, beyond which chance alone leads one time in forty."""
 _LOSS_RATIO: Final = 1.5
 """Of validation to training loss, where no accuracy is measured."""
 _FEWEST_STEPS: Final = 100
@@ -35,9 +35,6 @@ _LEAST_F1: Final = 0.02
 _FEWEST_VALIDATED: Final = 10
 _LONG_AGO: Final = 1 / 3
 _PATIENCE: Final = 10
-_LEAST_SIDE: Final = 32
-"""Pixels: the least that a pretrained network takes."""
-_PRETRAINED: Final = "MobileNetV3Small"
 
 
 _BY_HEART: Final = (
@@ -56,13 +53,12 @@ def overfitting(context: FindingContext) -> Iterator[Finding]:
     Either the validation loss has turned and rises while the training loss falls, or it has stood
     still for a third of the epochs in which the training loss fell by a fifth.
     """
-    begun = _parted_from(context.epochs)
+    begun = _parted_from(context)
     if begun is None:
         return
     last = next(each for each in reversed(context.epochs) if _is_known(each.metrics.val_loss))
     settings = context.profile.training
     guess = _guess(last.metrics, _guessed_among(context, last.metrics))
-    narrower = _narrower(context.profile.model)
     stopping = Fix.of("Stop early", "training.early_stopping_patience", _PATIENCE)
     yield Finding(
         problem=hint(
@@ -74,9 +70,9 @@ def overfitting(context: FindingContext) -> Iterator[Finding]:
             f"{_right_on(last.metrics)}.",
             _LABELS if guess else _BY_HEART,
             (
-                _augmented(context),
-                _pretrained(context),
-                None if narrower is None else context.fix(narrower),
+                augmented(context),
+                pretrained(context),
+                narrower(context),
                 None if settings.early_stopping_patience else context.fix(stopping),
             ),
         ),
@@ -105,7 +101,7 @@ def does_not_learn(context: FindingContext) -> Iterator[Finding]:
     has_learned = _are_apart([each.metrics for each in epochs[-3:]])
     if not guess or ((goes_on or has_learned) and not is_beyond):
         return
-    rate = _other_rate(context)
+    rate = other_rate(context)
     yield Finding(
         problem=hint(
             "does_not_learn",
@@ -135,7 +131,7 @@ def best_epoch_long_ago(context: FindingContext) -> Iterator[Finding]:
     then, last, first = epochs[place], epochs[-1], context.epochs[0]
     # Of all epochs, where not each one is validated.
     since, done = last.epoch - then.epoch, last.epoch - first.epoch + 1
-    if since < max(_PATIENCE, _LONG_AGO * done) or _parted_from(context.epochs) is not None:
+    if since < max(_PATIENCE, _LONG_AGO * done) or _parted_from(context) is not None:
         return
     name = metric.label[0].lower() + metric.label[1:]
     yield Finding(
@@ -160,10 +156,12 @@ def best_epoch_long_ago(context: FindingContext) -> Iterator[Finding]:
     )
 
 
-def _parted_from(every: Sequence[EpochDone]) -> EpochDone | None:
+def _parted_from(context: FindingContext) -> EpochDone | None:
     """From which epoch on the model learns by heart; ``None``: it does not, as far as is known."""
     epochs = [
-        each for each in every if _is_known(each.metrics.loss) and _is_known(each.metrics.val_loss)
+        each
+        for each in context.epochs
+        if _is_known(each.metrics.loss) and _is_known(each.metrics.val_loss)
     ]
     if len(epochs) < _FEWEST_EPOCHS:
         return None
@@ -172,7 +170,8 @@ def _parted_from(every: Sequence[EpochDone]) -> EpochDone | None:
     now = len(epochs) - 1
     if min(*trained, *validated) < 0.0:
         return None  # a loss of the person's own, of which no part can be told
-    if not _are_apart([each.metrics for each in epochs[-3:]]):
+    validated_on = 0 if context.data is None else context.data.validation_examples
+    if not _are_apart([each.metrics for each in epochs[-3:]], validated_on):
         return None
     best = min(range(now + 1), key=validated.__getitem__)
     has_risen = validated[now] >= _RISEN * validated[best]
@@ -199,15 +198,22 @@ def _is_as_good_again(begun: EpochDone, latest: Sequence[EpochDone]) -> bool:
     )
 
 
-def _are_apart(metrics: Sequence[Metrics]) -> bool:
-    """Whether a model is clearly better on what it was trained on."""
+def _are_apart(metrics: Sequence[Metrics], validated_on: int = 0) -> bool:
+    """Whether a model is clearly better on what it was trained on.
+
+    Args:
+        metrics: Of the latest epochs.
+        validated_on: So many examples, among which an accuracy varies by chance; 0: not asked.
+    """
     gaps = [
         each.accuracy - each.val_accuracy
         for each in metrics
         if each.accuracy is not None and each.val_accuracy is not None
     ]
     if gaps:
-        return fmean(gaps) >= _ACCURACY_GAP
+        right = fmean(each.val_accuracy or 0.0 for each in metrics)
+        by_chance = math.sqrt(right * (1.0 - right) / validated_on) if validated_on else 0.0
+        return fmean(gaps) >= max(_ACCURACY_GAP, _BY_CHANCE * by_chance)
     trained = fmean(each.loss or 0.0 for each in metrics)
     return fmean(each.val_loss or 0.0 for each in metrics) > _LOSS_RATIO * trained
 
@@ -262,57 +268,3 @@ def _smoothed(losses: Sequence[float]) -> list[float]:
 
 def _is_known(value: float | None) -> bool:
     return value is not None and math.isfinite(value)
-
-
-def _augmented(context: FindingContext) -> Fix | None:
-    data = context.profile.data
-    if not isinstance(data, ImageSource) or not _is_image(context) or _may_have_masks(context):
-        return None
-    if data.augmentation != NO_AUGMENTATION:
-        return None
-    values = {"rotate_degrees": 10.0, "zoom": 0.1, "shift": 0.1}
-    changes = (Change(path=("data", "augmentation"), value=values),)
-    return context.fix(Fix(label="Change images at random", changes=changes))
-
-
-def _may_have_masks(context: FindingContext) -> bool:
-    """Whether an image may have a mask, which would not be changed with it, nor be learned so."""
-    profile = context.profile
-    return profile.data.may_have_arrays and profile.model.is_code
-
-
-def _pretrained(context: FindingContext) -> Fix | None:
-    model = context.profile.model
-    shape = () if context.data is None else context.data.feature_shape
-    if model.begins_with not in ("", "none") or not _is_image(context) or _may_have_masks(context):
-        return None
-    if min(shape[:2]) < _LEAST_SIDE:
-        return None
-    value = {"source": _PRETRAINED, "weights": "imagenet", "frozen_layers": "base"}
-    change = Change(path=("model",), value=value)
-    return context.fix(Fix(label=f"Use pretrained {_PRETRAINED}", changes=(change,)))
-
-
-def _is_image(context: FindingContext) -> bool:
-    shape = () if context.data is None else context.data.feature_shape
-    return len(shape) == 2 or (len(shape) == 3 and shape[2] in (1, 3))
-
-
-def _narrower(model: Model) -> Fix | None:
-    """Layers half as wide, of a model whose widths are settings."""
-    widths = {name: getattr(model, name, None) for name in ("filters", "hidden")}
-    changes = tuple(
-        Change(path=("model", name), value=[max(4, width // 2) for width in found])
-        for name, found in widths.items()
-        if isinstance(found, tuple) and found and max(found) > 4
-    )
-    return Fix(label="Halve the layers", changes=changes) if changes else None
-
-
-def _other_rate(context: FindingContext) -> float:
-    """The usual rate of the optimizer, or where it is near that, a tenth of what was chosen."""
-    training = context.profile.training
-    usual = training.optimizer.traits.usual_rate
-    is_near = usual / 30.0 <= training.learning_rate <= 3.0 * usual
-    # A trial of a sweep has six digits, of which a button needs two.
-    return float(f"{training.learning_rate / 10.0:.1e}") if is_near else usual

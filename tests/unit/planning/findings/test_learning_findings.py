@@ -123,6 +123,23 @@ def test_that_single_worse_epochs_of_a_small_validation_set_are_no_overfitting()
     assert not found(course([*losses[:-1], 0.13], worse, **right))  # nothing has fallen
 
 
+def test_that_an_accuracy_that_differs_by_chance_is_no_overfitting() -> None:
+    """60.4 % of 96 and 58.3 % of 24 pictures, two classes; nothing was learned yet."""
+    losses = [0.847, 0.799, 0.716, 0.692, 0.632, 0.694]
+    val_losses = [0.668, 0.677, 0.914, 0.758, 0.721, 0.881]
+    accuracy = [0.5, 0.55, 0.58, 0.64, 0.67, 0.604]
+    val_accuracy = [0.583, 0.583, 0.417, 0.625, 0.458, 0.583]
+    course_of = course(losses, val_losses, accuracy=accuracy, val_accuracy=val_accuracy)
+    assert course_of.data is not None
+
+    def validated_on(count: int) -> dict[str, Problem]:
+        data = course_of.data.model_copy(update={"validation_examples": count})
+        return found(replace(course_of, data=data))
+
+    assert not validated_on(24)
+    assert list(validated_on(2_400)) == ["overfitting"]
+
+
 def test_that_each_fix_changes_what_it_names() -> None:
     rising = [1.0 + 0.1 * abs(place - 6) for place in range(20)]
     problem = found(course(falling(20), rising, IMAGES))["overfitting"]
