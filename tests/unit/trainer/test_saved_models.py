@@ -355,7 +355,8 @@ def test_that_a_model_that_is_trained_again_and_again_does_not_grow(
     assert inner_names(third["digits"].model) == inner_names(whole.model)
     # What is done with the inputs is part of the model that is trained again.
     before, after = (last_metrics(each["divided"]) for each in (runs, third))
-    assert after.val_loss == pytest.approx(before.val_loss, rel=1e-2)  # the statistics go on
+    # The statistics go on, averages of some ten batches; without the division it is far from that.
+    assert after.val_loss == pytest.approx(before.val_loss, rel=3e-2)
 
 
 @pytest.mark.slow
