@@ -69,7 +69,7 @@ pytestmark = pytest.mark.tensorflow
 
 
 SERVED = StrategySettings(kind=StrategyKind.PARAMETER_SERVER, workers=2)
-ADAM = TrainingSettings(epochs=4, optimizer=Optimizer.ADAM, learning_rate=3e-3, keep=Keep.LAST)
+ADAM = TrainingSettings(epochs=6, optimizer=Optimizer.ADAM, learning_rate=3e-3, keep=Keep.LAST)
 FROZEN = TrainingSettings(epochs=1, optimizer=Optimizer.SGD, learning_rate=1e-30)
 EVERYTHING = ADAM.model_copy(
     update={
