@@ -193,7 +193,7 @@ def _is_as_good_again(begun: EpochDone, latest: Sequence[EpochDone]) -> bool:
     then = begun.metrics.val_loss or 0.0
     return any(
         (each.metrics.val_loss or 0.0) < _FALLEN * then
-        or (each.metrics.val_accuracy or 0.0) > (each.metrics.accuracy or 1.0)
+        or (each.metrics.val_accuracy or 0.0) > (each.metrics.accuracy or 0.0)
         for each in latest
     )
 
@@ -203,17 +203,21 @@ def _are_apart(metrics: Sequence[Metrics], validated_on: int = 0) -> bool:
 
     Args:
         metrics: Of the latest epochs.
-        validated_on: So many examples, among which an accuracy varies by chance; 0: not asked.
+        validated_on: Validation examples, of whose number it depends how much an accuracy varies by
+            chance; 0: any clear difference counts.
     """
-    gaps = [
-        each.accuracy - each.val_accuracy
+    accuracies = [
+        (each.accuracy, each.val_accuracy)
         for each in metrics
         if each.accuracy is not None and each.val_accuracy is not None
     ]
-    if gaps:
-        right = fmean(each.val_accuracy or 0.0 for each in metrics)
-        by_chance = math.sqrt(right * (1.0 - right) / validated_on) if validated_on else 0.0
-        return fmean(gaps) >= max(_ACCURACY_GAP, _BY_CHANCE * by_chance)
+    if accuracies:
+        gap = fmean(trained - validated for trained, validated in accuracies)
+        right = fmean(validated for _, validated in accuracies)
+        # A rounded accuracy may be beyond 1.
+        variance = max(0.0, right * (1.0 - right))
+        by_chance = math.sqrt(variance / validated_on) if validated_on else 0.0
+        return gap >= max(_ACCURACY_GAP, _BY_CHANCE * by_chance)
     trained = fmean(each.loss or 0.0 for each in metrics)
     return fmean(each.val_loss or 0.0 for each in metrics) > _LOSS_RATIO * trained
 

@@ -140,6 +140,12 @@ def test_that_an_accuracy_that_differs_by_chance_is_no_overfitting() -> None:
     assert list(validated_on(2_400)) == ["overfitting"]
 
 
+def test_that_accuracies_that_are_no_fractions_are_survived() -> None:
+    rising = [1.0 + 0.08 * abs(place - 6) for place in range(20)]
+    for value in (1.0 + 1e-7, -1.0, 1e200):
+        found(course(falling(20), rising, accuracy=[value] * 20, val_accuracy=[value] * 20))
+
+
 def test_that_each_fix_changes_what_it_names() -> None:
     rising = [1.0 + 0.1 * abs(place - 6) for place in range(20)]
     problem = found(course(falling(20), rising, IMAGES))["overfitting"]
