@@ -37,7 +37,7 @@ class WelcomePanel(QWidget):
                 (
                     "welcome_example",
                     "Train the e&xample",
-                    "A small network learns handwritten digits in 15 seconds; no download",
+                    "Handwritten digits, learned in 15 seconds; no download",
                     self.exampleRequested,
                 ),
                 (
